@@ -16,7 +16,7 @@ QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py t
   tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_config_io.py tests/test_architecture.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test pytest compiled dist smoke smoke-lowest test-quick test-faults test-processors fuzz lint docs audit bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup setup-dev run test pytest compiled dist smoke smoke-lowest test-quick test-faults test-processors fuzz lint docs audit provenance bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -98,6 +98,9 @@ reproduce-all: setup  ## every experiment in full, into results; what is there a
 	@$(BIN)/fsvm compare results --scorecard
 	@$(BIN)/fsvm report results
 	@if [ -e .venv/complete-dev ]; then $(BIN)/python docs/generate.py; fi
+
+provenance: setup-dev  ## docs/provenance.csv: which rules the history shows to be fixed before the figure was known
+	@$(BIN)/python .ci/provenance.py
 
 RESOLVE := uv pip compile --quiet --generate-hashes --upgrade --no-emit-index-url --no-emit-find-links \
   --custom-compile-command "make lock"

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from fsvm_cli.spec.collection import MEMBERS
+from fsvm_cli.spec.collection import EXPERIMENTS_KEY
 from fsvm_cli.spec.config import config_in, read_config
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,7 +52,7 @@ def main() -> None:
     for shipped in sorted((ROOT / "configs").glob("*.yaml")):
         path, document = read_config(str(shipped))
         content = dict(document.content)
-        if MEMBERS not in content:
+        if EXPERIMENTS_KEY not in content:
             content = json.loads(json.dumps(content))
             limit_steps(config_in(path, document, (), None).config, content)
         # JSON is YAML.

@@ -22,8 +22,18 @@ from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.references import references
 from fsvm_cli.report.comparison import read_comparison, with_provenance
+from fsvm_cli.report.findings import CAPTION, FIGURE_NAME, read_findings, with_prefix
 from fsvm_cli.report.folder import results_folders
-from fsvm_cli.report.scorecard import counts_of, power_cells, power_of, scorecard_of, with_decisions
+from fsvm_cli.report.scorecard import (
+    counts_of,
+    format_cells,
+    lenient_rules,
+    others_in_words,
+    power_cells,
+    power_of,
+    scorecard_of,
+    with_decisions,
+)
 from fsvm_cli.spec.load import json_schema
 from fsvm_cli.svm import KERNELS
 
@@ -194,19 +204,18 @@ def results(root: Path) -> str:
     lines = ["# Results of all documents", "", textwrap.dedent(INTRODUCTION), ""]
     lines += counts(scorecard)
     folders = results_folders(root)
-    power = power_of(with_decisions(read_comparison(folders), folders))
+    decided = with_decisions(read_comparison(folders), folders)
+    power, lenient = power_of(decided), lenient_rules(decided)
     if not power.empty:
         lines += ["", "## What the rules would accept by chance", "", textwrap.dedent(POWER), ""]
         lines += _table(list(map(str, power.columns)), power_cells(power))
+    if not lenient.empty:
+        lines += ["", "Agreement by these rules says little, because they hardly fail:", ""]
+        lines += _table(list(map(str, lenient.columns)), lenient.itertuples(index=False))
     for document, rows in scorecard.groupby("document"):
         reference = references().get(str(document))
         lines += ["", f"## {document}", "", "" if reference is None else reference.in_words(), ""]
-        cells = (
-            (row.id, row.printed, f"{row.obtained} [{row.interval}]" if row.interval else row.obtained, row.verdict,
-             row.fixed, row.config)
-            for row in rows.itertuples(index=False)
-        )  # fmt: skip
-        lines += _table(("claim", "printed", "obtained", "verdict", "fixed", "experiment"), cells)
+        lines += _table(("claim", "printed", "obtained", "verdict", "fixed", "experiment"), format_cells(rows))
     lines += ["", "## Published values that nothing judges", "", *_not_judged()]
     return "\n".join(lines) + "\n"
 
@@ -217,6 +226,7 @@ def _not_judged() -> list[str]:
 
 
 BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
+FINDINGS_BEGIN, FINDINGS_END = "<!-- findings -->", "<!-- /findings -->"
 TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 SAMPLERS_BEGIN, SAMPLERS_END = "<!-- samplers -->", "<!-- /samplers -->"
 INTRODUCTION = """\
@@ -234,6 +244,19 @@ asked again; [what this says](../verdicts.md). The fewer would be reproduced by 
 def write_scorecard_of_readme() -> None:
     """Put the totals of the scorecard into the README."""
     _put_between(BEGIN, totals().removeprefix(BEGIN), END, ROOT / "README.md")
+
+
+def write_findings_of_readme() -> None:
+    """Put the findings into the README."""
+    _put_between(FINDINGS_BEGIN, findings(), FINDINGS_END, ROOT / "README.md")
+
+
+def findings() -> str:
+    """Write the committed findings as they stand in the README, with the figure."""
+    sentences = read_findings(ROOT / "results")
+    lines = [f"{number}. {with_prefix(each, 'results')}" for number, each in enumerate(sentences, start=1)]
+    picture = f"![{CAPTION}](results/{FIGURE_NAME}.svg)"
+    return "\n".join(["", *lines, "", picture, ""]) if lines else "\n"
 
 
 def write_times(root: Path) -> None:
@@ -300,7 +323,9 @@ def totals() -> str:
 def counts(scorecard: pd.DataFrame) -> list[str]:
     """Count the verdicts of each document."""
     counted = counts_of(scorecard)
-    return _table(list(map(str, counted.columns)), counted.itertuples(index=False))
+    others = others_in_words(scorecard)
+    table = _table(list(map(str, counted.columns)), counted.itertuples(index=False))
+    return [*table, *(["", others] if others else [])]
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
@@ -310,5 +335,6 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str
 
 if __name__ == "__main__":
     write_scorecard_of_readme()
+    write_findings_of_readme()
     write_samplers()
     write_times(ROOT / "results")

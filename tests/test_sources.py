@@ -60,7 +60,7 @@ FILES = {
 NUMBERS = itertools.count()
 ALL_METHODS = (*ranking_methods().values(), *extraction_methods().values())
 TRIAL = "fsvm_cli.experiment.trial"
-FUNCTIONS = experiment.TRIAL
+FUNCTIONS = experiment.TRIAL_DEFINITIONS
 
 
 @pytest.fixture(autouse=True, scope="module")

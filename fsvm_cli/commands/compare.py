@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--verdict",
     "verdicts",
-    type=click.Choice(["reproduced", "differs", "inconclusive", "not comparable", "fact"]),
+    type=click.Choice(["reproduced", "differs", "inconclusive", "undecided by the source", "not comparable", "fact"]),
     multiple=True,
     help="Only claims with this verdict; may be given more than once.",
 )
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     "--scorecard",
     is_flag=True,
     help="One row per published claim, decided by its main experiment; written to RESULTS/scorecard.csv, too, with a "
-    "table of contents in RESULTS/README.md.",
+    "table of contents in RESULTS/README.md, and what the papers' experiments come to in RESULTS/findings.md.",
 )
 @with_spreadsheet
 def command(  # noqa: PLR0917 - click passes every option
@@ -117,10 +117,13 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, for_
     from fsvm_cli.console import open_console
     from fsvm_cli.report.comparison import read_comparison
     from fsvm_cli.report.contents import write_contents
+    from fsvm_cli.report.findings import write_findings
     from fsvm_cli.report.folder import CONTENTS_NAME, SCORECARD_NAME
     from fsvm_cli.report.scorecard import (
         count_table,
         format_scorecard,
+        lenient_rules,
+        lenient_table,
         power_of,
         power_table,
         scorecard_table,
@@ -130,16 +133,18 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, for_
 
     rows = write_scorecard(results, folders)
     listed = write_contents(results, folders, rows)
+    findings = write_findings(results, folders)
     if style != "table":
         write_in_style(format_scorecard(rows, style), style, for_spreadsheet=for_spreadsheet)
         return
     console = open_console()
     console.print(scorecard_table(rows))
     console.print(count_table(rows))
-    power = power_of(with_decisions(read_comparison(folders), folders))
-    if not power.empty:
-        console.print(power_table(power))
-    written = [results / SCORECARD_NAME, *filter(None, [listed])]
+    decided = with_decisions(read_comparison(folders), folders)
+    for table, arrange in ((power_of(decided), power_table), (lenient_rules(decided), lenient_table)):
+        if not table.empty:
+            console.print(arrange(table))
+    written = [results / SCORECARD_NAME, *filter(None, [listed]), *findings]
     console.print(f"Written to {', '.join(map(str, written))}", soft_wrap=True)
     if listed is None:
         console.print(f"{results / CONTENTS_NAME} was not written by fsvm, and is left as it is.", soft_wrap=True)

@@ -255,7 +255,10 @@ def command(  # noqa: PLR0917 - click passes every option
 
 def _of_rows(rows: int | None) -> tuple[str, ...]:
     """Return the overrides of --rows; claims about other sizes of the parts are then not judged."""
-    return () if rows is None else (f"protocol.train={rows}", f"protocol.test={rows}")
+    if rows is None:
+        return ()
+    # Rows drawn at random have no given split, whose order could be drawn.
+    return f"protocol.train={rows}", f"protocol.test={rows}", "protocol.row_order=null"
 
 
 def _announce(message: str) -> None:

@@ -112,11 +112,13 @@ def _identifiers(
     """
     n_rows, n_columns = columns.shape
     numbering, identifying = np.zeros(n_columns, dtype=np.bool_), np.zeros(n_columns, dtype=np.bool_)
-    for j in np.flatnonzero(~constant & (most - least >= n_rows - 1)):
+    with np.errstate(over="ignore"):  # an infinite range is a large one
+        ranges = most - least
+    for j in np.flatnonzero(~constant & (ranges >= n_rows - 1)):
         values = columns[:, j]
         if (values[:100] == np.rint(values[:100])).all() and (values == np.rint(values)).all():
             identifying[j] = np.unique(values).size == n_rows
-            numbering[j] = identifying[j] and most[j] - least[j] <= MAX_RANGE_PER_ROW * n_rows
+            numbering[j] = identifying[j] and ranges[j] <= MAX_RANGE_PER_ROW * n_rows
     is_one = identifying & ~numbering
     return numbering, np.zeros_like(is_one) if 2 * is_one.sum() > n_columns > 2 else is_one
 

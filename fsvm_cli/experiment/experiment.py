@@ -124,6 +124,8 @@ class Experiment:
         compared = self.compared_methods[compared_method]
         # Random splits have no entry, so that keys from before given splits existed stay valid.
         given = {"split": "given"} if self.config.protocol.is_given else {}
+        if self.config.protocol.row_order is not None:
+            given |= {"row_order": self.config.protocol.row_order}
         return given | {
             "data": self.source.identity,
             "scaling": self.config.scaling,

@@ -18,6 +18,7 @@ from fsvm_cli.data.source import FixedSource, metadata_of
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
+from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.experiment import Experiment
 from fsvm_cli.experiment.records import record_kinds
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from fractions import Fraction
 
+    from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.data.source import DatasetMetadata, DataSource
     from fsvm_cli.spec.classifiers import ExperimentClassifier
@@ -74,6 +76,8 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     _announce_constant_features(source, announce)
     data = replace(metadata_of(source), is_own=isinstance(config.dataset, FileSpec))
     check_fit(loaded, data)
+    if config.protocol.row_order is not None and isinstance(source, FixedSource):
+        source = replace(source, splits=drawn_orders(source, config.protocol))
     n_test = given_rows(source, config.protocol) if config.protocol.is_given else drawn_rows(config.protocol, data)
     listed = config.subsets if isinstance(config.subsets, tuple) else ()
     sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else listed
@@ -82,6 +86,13 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     _check_input_range(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
+
+
+def drawn_orders(source: DataSource, protocol: Protocol) -> tuple[GivenSplit, ...]:
+    """Give the first given split once for each trial, with its training rows in a random order."""
+    train, test = source.given_splits[0]
+    streams = (random_stream(protocol.seed, "row order", number) for number in range(protocol.splits))
+    return tuple((stream.permutation(train), test) for stream in streams)
 
 
 def given_rows(source: DataSource, protocol: Protocol) -> dict[int, int]:
@@ -177,7 +188,7 @@ def _issues_of_split(protocol: Protocol, data: DatasetMetadata) -> Iterator[Issu
                 ("protocol", "train"),
                 f"{data.name} comes without a split; write a number or a fraction of its rows{own}",
             )
-        elif protocol.splits > data.n_splits:
+        elif protocol.row_order is None and protocol.splits > data.n_splits:
             given = "1 split is" if data.n_splits == 1 else f"{data.n_splits} splits are"
             yield Issue(("protocol", "splits"), f"{given} given with {data.name}; write {data.n_splits} or fewer")
         return

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsvm_cli.kernel_learning.estimator import LearnedKernelSVM
+from fsvm_cli.kernel_learning.estimator import MACHINE_TOLERANCE, LearnedKernelSVM
 from fsvm_cli.learners.base import MACHINE_FOUND, Learner, MeasuredCurves
-from fsvm_cli.svm import ConvergenceError
+from fsvm_cli.svm import ConvergenceError, UnitDiagonal
+from fsvm_cli.svm.compiled import EPSILON
+from fsvm_cli.svm.large.linear import solve_linear
+from fsvm_cli.svm.large.linear_machine import centre_of, centred
+from fsvm_cli.svm.large.linear_problem import LinearProblem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,14 +78,50 @@ class LearnedKernelMachine(Learner):
         except ConvergenceError:
             if self.margin != "hard":
                 raise
+            if (found := self._in_explicit_features(A, y_train, B)) is not None:
+                return found
             n_machines = 1 if len(np.unique(y_train)) == 2 else len(np.unique(y_train))
             nothing = np.zeros(n_machines)
             return _Found(
                 np.zeros_like(y_train), np.zeros(len(B), np.intp), nothing == 0.0, nothing, {MACHINE_FOUND: 0.0}
             )
+        if not machine.converged_.all() and (found := self._in_explicit_features(A, y_train, B)) is not None:
+            return found
         return _Found(
             machine.predict(A), machine.predict(B), machine.converged_, machine.duality_gap_, self._measures(machine)
         )
+
+    def _in_explicit_features(
+        self, A: NDArray[np.float64], y_train: NDArray[np.intp], B: NDArray[np.float64]
+    ) -> _Found | None:
+        """Train a hard margin on the explicit features of the only kernel, where its Gram matrix has lost the margin.
+
+        That there is a machine is certified by one with all training rows on their side, whatever the rounding of its
+        outputs; how near it is to that of the largest margin, by its duality gap. None where no machine was found.
+        """
+        classes = np.unique(y_train)
+        if self.margin != "hard" or len(self.kernels) != 1 or len(classes) != 2:
+            return None
+        kernel = UnitDiagonal(self.kernels[0]) if self.unit_diagonal else self.kernels[0]
+        train, test = kernel.explicit_features(A), kernel.explicit_features(B)
+        if train is None or test is None:
+            return None
+        centre = centre_of(train)  # of long samples, for which the bias makes up
+        train, test = centred(train, centre), centred(test, centre)
+        y = np.where(y_train == classes[1], 1.0, -1.0)
+        accuracy = MACHINE_TOLERANCE * self.tolerance
+        machine = solve_linear(LinearProblem(train, y, np.inf), tolerance=accuracy, on_failure="flag")
+        outputs = train @ machine.w + machine.bias
+        rounding = (train.shape[1] + 2) * EPSILON * (np.abs(train) @ np.abs(machine.w) + abs(machine.bias))
+        if not (y * outputs > rounding).all():
+            return None
+        margin = 2.0 * float((y * outputs).min()) / float(np.linalg.norm(machine.w))
+        measures = {MACHINE_FOUND: 1.0, "margin": margin, f"weight 1 ({self.kernels[0].name})": 1.0}
+        train_predicted, test_predicted = (
+            classes[(values > 0.0).astype(np.intp)] for values in (outputs, test @ machine.w + machine.bias)
+        )
+        gap = np.array([min(machine.duality_gap, 2.0)])
+        return _Found(train_predicted, test_predicted, gap <= self.tolerance, gap, measures)
 
     def _measures(self, machine: LearnedKernelSVM) -> dict[str, float]:
         """Name margins and weights of each machine; of the class where there are several."""

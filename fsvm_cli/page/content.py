@@ -10,7 +10,7 @@ import pandas as pd
 
 from fsvm_cli.references import references
 from fsvm_cli.report.printing import ResultTable
-from fsvm_cli.report.scorecard import GRAVEST_FIRST, counts_of
+from fsvm_cli.report.scorecard import GRAVEST_FIRST, counts_of, others_in_words
 
 if TYPE_CHECKING:
     from fsvm_cli.page.pictures import Picture
@@ -34,11 +34,13 @@ class ClaimRow:
         Place in the document.
     printed, found, rule, note : str
     verdict : str
-        One of `VERDICTS`.
+        One of `VERDICTS`; that of the declared readings together where they decide.
     fixed : str
         Whether the rule was fixed before or after the figure was known; empty if no config states it.
     is_about_data : bool
         Whether it is about the data and how they were divided, whatever is done with them.
+    new_data : str
+        Of a difference, the verdict for new data, beside that on these data; else empty.
     """
 
     id: str
@@ -51,6 +53,7 @@ class ClaimRow:
     verdict: str
     fixed: str = ""
     is_about_data: bool = False
+    new_data: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ class Section:
 
 @dataclass(frozen=True)
 class ScorecardRow:
-    """One published claim, decided by its main experiment."""
+    """One published claim, decided by its main experiment or by the declared readings of what is left open."""
 
     document: str
     id: str
@@ -120,6 +123,9 @@ class ScorecardRow:
     fixed: str
     experiment: str
     elsewhere: str
+    nature: str = ""
+    new_data: str = ""
+    readings: str = ""
 
 
 @dataclass(frozen=True)
@@ -158,11 +164,17 @@ class Content:
         Those on own data first, then by document.
     ranks : Ranks, optional
         None where too few experiments have rankings in common.
+    findings : tuple of (tuple of (str, str))
+        What the papers' experiments come to: sentences, each cut into texts with the experiment that they link to.
+    gains : str
+        The figure of what fewer features gain, as SVG; empty where nothing is printed of it.
     """
 
     scorecard: tuple[ScorecardRow, ...]
     experiments: tuple[Section, ...]
     ranks: Ranks | None = None
+    findings: tuple[tuple[tuple[str, str], ...], ...] = ()
+    gains: str = ""
 
     @property
     def references(self) -> dict[str, Reference]:
@@ -176,7 +188,8 @@ class Content:
 
     @property
     def counts(self) -> ResultTable:
-        """How many published claims of each document have which verdict; see `counts_of`."""
-        counts = counts_of(pd.DataFrame(self.scorecard))
+        """How many findings and orders of each document have which verdict; see `counts_of`."""
+        scorecard = pd.DataFrame(self.scorecard)
+        counts = counts_of(scorecard)
         rows = tuple(tuple(map(str, row)) for row in counts.itertuples(index=False))
-        return ResultTable("Verdicts by document", tuple(map(str, counts.columns)), rows)
+        return ResultTable("Verdicts by document", tuple(map(str, counts.columns)), rows, others_in_words(scorecard))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from fsvm_cli.page.content import OWN_DATA, ClaimRow, Content, Ranks, ScorecardR
 from fsvm_cli.page.pictures import read_pictures
 from fsvm_cli.report.comparison import (
     found_in_words,
+    has_new_data,
     is_about_data,
     printed_in_words,
     read_comparison,
@@ -23,6 +24,7 @@ from fsvm_cli.report.comparison import (
     with_provenance,
 )
 from fsvm_cli.report.curve_table import curve_tables, describe_measures, read_measures
+from fsvm_cli.report.findings import findings_of, parts_of
 from fsvm_cli.report.folder import (
     AREAS_NAME,
     CHOSEN_NAME,
@@ -33,11 +35,12 @@ from fsvm_cli.report.folder import (
     VERDICTS_NAME,
     read_table,
 )
+from fsvm_cli.report.gains import Results, drawn_gains, printed_gains
 from fsvm_cli.report.guidance import areas_table, guide, in_words_of_p, pairs_table
 from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import MIN_DATA_SETS, areas_of, compare_over_experiments
 from fsvm_cli.report.recommendation import describe_recommendation
-from fsvm_cli.report.scorecard import scorecard_of
+from fsvm_cli.report.scorecard import scorecard_of, with_decisions
 from fsvm_cli.report.tables import describe_choices
 
 if TYPE_CHECKING:
@@ -45,6 +48,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsvm_cli.spec.schema import Config
+
+    Decided: TypeAlias = Mapping[tuple[str, str], Any]
+    """Rows whose claims are decided over several readings, by the names of their experiments and their ids."""
 
 MAX_PAIRS_SHOWN = 45
 """Pairs of rankings; of more, the page shows those with the best ranking."""
@@ -66,16 +72,24 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
     """
     experiments: list[Section] = []
     scorecard: tuple[ScorecardRow, ...] = ()
+    decided: Decided = {}
+    with _leaving_out(failures, "the page of all", "what readings decide"):
+        rows = with_decisions(read_comparison(folders), folders)
+        decided = {(str(row.experiment), str(row.id)): row for row in rows[rows["readings"] != ""].itertuples()}
     ranks: Ranks | None = None
     for folder in folders:
         with _leaving_out(failures, folder.resolve().name, "its part of the page"):
-            experiments.append(_collection(folder) if is_collection(folder) else _experiment(folder))
+            experiments.append(_collection(folder) if is_collection(folder) else _experiment(folder, decided))
     with _leaving_out(failures, "the page of all", "the scorecard"):
-        scorecard = _scorecard(folders)
+        scorecard = scorecard_rows(folders)
+    findings: tuple[tuple[tuple[str, str], ...], ...] = ()
+    gains = ""
+    with _leaving_out(failures, "the page of all", "the findings"):
+        findings, gains = _findings(folders)
     with _leaving_out(failures, "the page of all", "the comparison of rankings"):
         ranks = _ranks(folders)
     in_order = sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document))
-    return Content(scorecard, tuple(in_order), ranks)
+    return Content(scorecard, tuple(in_order), ranks, findings, gains)
 
 
 @contextlib.contextmanager
@@ -91,9 +105,19 @@ def _leaving_out(failures: list[FsvmError] | None, where: str, what: str) -> Ite
         failures.append(ExperimentFailedError.of(where, what, error))
 
 
-def _scorecard(folders: Sequence[Path]) -> tuple[ScorecardRow, ...]:
+def scorecard_rows(folders: Sequence[Path]) -> tuple[ScorecardRow, ...]:
+    """Read the rows of the scorecard; see `fsvm_cli.report.scorecard.scorecard_of`."""
     rows = with_provenance(scorecard_of(folders)).rename(columns={"config": "experiment"}).fillna("").astype(str)
     return tuple(ScorecardRow(**{str(key): value for key, value in row.items()}) for row in rows.to_dict("records"))
+
+
+def _findings(folders: Sequence[Path]) -> tuple[tuple[tuple[tuple[str, str], ...], ...], str]:
+    """Give the sentences in parts, and their figure; nothing for the page of one experiment."""
+    results = Results(folders)
+    if len(folders) == 1 or not (sentences := findings_of(results)):
+        return (), ""
+    gains = printed_gains(results)
+    return tuple(tuple(parts_of(each)) for each in sentences), drawn_gains(gains).decode() if gains else ""
 
 
 def _ranks(folders: Sequence[Path]) -> Ranks | None:
@@ -117,7 +141,7 @@ def _ranks(folders: Sequence[Path]) -> Ranks | None:
     return Ranks(names, found.in_words(), critical_difference_diagram(found).decode(), which.in_words(), tables)
 
 
-def _experiment(folder: Path) -> Section:
+def _experiment(folder: Path, decided: Decided) -> Section:
     config, run = read_run(folder)
     curves = read_table(folder / CURVES_NAME)
     measures = read_measures(folder)
@@ -132,7 +156,7 @@ def _experiment(folder: Path) -> Section:
             dict.fromkeys([each.method for each in config.rankings] + [each.method for each in config.extractors])
         ),
         recommendation=_recommendation(folder, config),
-        claims=_claims(folder, config.expected),
+        claims=_claims(folder, config.expected, decided),
         pictures=read_pictures(folder),
         tables=(
             *(replace(table, title=f"Test {table.title}") for table in shown),
@@ -162,7 +186,7 @@ def _collection(folder: Path) -> Section:
         title=collection.title,
         document=collection.paper.key if collection.paper else OWN_DATA,
         where=collection.paper.where if collection.paper else "",
-        claims=_claims(folder, collection.expected, only=list(own["experiment"] == loaded.name)),
+        claims=_claims(folder, collection.expected, {}, only=list(own["experiment"] == loaded.name)),
         pictures=read_pictures(folder),
         tables=(ResultTable("Its experiments", tuple(map(str, overview.columns)), rows),)
         if len(overview.columns) > 1
@@ -193,13 +217,17 @@ def _shown_pairs(pairs: pd.DataFrame, best: str, elsewhere: str) -> tuple[pd.Dat
     return shown, f" Pairs with {best}, the best; {len(pairs) - len(shown)} more stand {elsewhere}."
 
 
-def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None = None) -> tuple[ClaimRow, ...]:
+def _claims(
+    folder: Path, expected: Sequence[Any], decided: Decided, only: Sequence[bool] | None = None
+) -> tuple[ClaimRow, ...]:
     path = folder / VERDICTS_NAME
     if not path.exists():
         return ()
     table = read_verdicts(path)
     statements = {claim.id: claim.claim for claim in expected}
-    rows = table if only is None else table[list(only)]
+    name = folder.resolve().name
+    alone = (table if only is None else table[list(only)]).itertuples(index=False)
+    rows = [decided.get((name, str(row.id)), row) for row in alone]
     return tuple(
         ClaimRow(
             id=str(row.id),
@@ -212,8 +240,9 @@ def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None =
             verdict=str(row.verdict),
             fixed=str(row.fixed),
             is_about_data=is_about_data(row),
+            new_data=str(row.new_data) if has_new_data(row) else "",
         )
-        for row in rows.itertuples(index=False)
+        for row in rows
     )
 
 

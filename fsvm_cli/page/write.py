@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
     from fsvm_cli.page.content import Content
 
-VERDICT_SIGNS = {"reproduced": "✓", "differs": "✗", "inconclusive": "?", "not comparable": "–", "fact": "•"}
+VERDICT_SIGNS = {
+    "reproduced": "✓",
+    "differs": "✗",
+    "undecided by the source": "≈",
+    "inconclusive": "?",
+    "not comparable": "–",
+    "fact": "•",
+}
 
 
 def render(content: Content, heading: str) -> str:

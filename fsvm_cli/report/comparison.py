@@ -40,8 +40,18 @@ OF_MACHINES: frozenset[str] = frozenset({"classifier-information"})
 """Facts that are no facts about the data alone."""
 
 
-COLOURS = {"reproduced": "green", "differs": "red", "inconclusive": "yellow", "not comparable": "dim", "fact": "dim"}
+COLOURS = {
+    "reproduced": "green",
+    "differs": "red",
+    "undecided by the source": "magenta",
+    "inconclusive": "yellow",
+    "not comparable": "dim",
+    "fact": "dim",
+}
 TITLES = ("claim", "published", "reproduced", "verdict", "rule")
+
+MIN_VERDICT_WIDTH = len("on these data:")
+"""Characters of a column of verdicts."""
 
 MIN_P_SHOWN = 1e-4
 """Smaller p-values are written as a bound."""
@@ -69,7 +79,7 @@ def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
     # A table without a row has no types, which would change those of the others.
     tables = [table for table in tables if len(table)] or tables[:1]
     if not tables:
-        return pd.DataFrame(columns=["experiment", "id", "verdict", "fixed"])
+        return pd.DataFrame(columns=["experiment", "id", "verdict", "fixed", "nature"])
     return pd.concat(tables, ignore_index=True).drop_duplicates(["experiment", "id"], ignore_index=True)
 
 
@@ -79,8 +89,27 @@ def read_verdicts(path: Path) -> pd.DataFrame:
 
 
 def with_provenance(table: pd.DataFrame) -> pd.DataFrame:
-    """Complete the column that says when rules were fixed, empty where no config says so, as in older tables."""
-    return table.assign(fixed=table["fixed"].astype(object).fillna("") if "fixed" in table else "")
+    """Complete the columns that say when rules were fixed and what claims are about, empty as in older tables."""
+    return table.assign(
+        **{name: table[name].astype(object).fillna("") if name in table else "" for name in ("fixed", "nature")}
+    )
+
+
+def has_new_data(row: Any) -> bool:
+    """Whether a verdict on a difference stands beside the answer to another question, whether it holds on new data."""
+    answer = getattr(row, "new_data", None)
+    return isinstance(answer, str) and answer != "" and row.verdict in ANSWERED
+
+
+ANSWERED = ("reproduced", "differs", "inconclusive")
+"""Verdicts on the mean over the splits of these data."""
+
+
+def badges(row: Any) -> str:
+    """Give the verdict; on a difference one line for each question, on these data and on new data."""
+    if not has_new_data(row):
+        return str(row.verdict)
+    return f"on these data: {row.verdict}\non new data: {row.new_data}"
 
 
 def format_comparison(comparison: pd.DataFrame, style: str) -> str:
@@ -114,15 +143,21 @@ def table_of_claims(rows: Iterable[Sequence[str]], title: str | None = None) -> 
     """Arrange claims as a table for people: the cells of each in the order of `TITLES`."""
     table = Table(title=title, title_justify="left")
     for name, ratio in zip(TITLES, (None, 3, 4, None, 3), strict=True):
-        table.add_column(name, ratio=ratio, overflow="fold", no_wrap=name == "verdict")
+        table.add_column(name, ratio=ratio, overflow="fold", min_width=MIN_VERDICT_WIDTH if name == "verdict" else None)
     for claim, published, found, verdict, rule in rows:
-        table.add_row(claim, published, found, Text(verdict, style=COLOURS[verdict]), rule)
+        table.add_row(claim, published, found, coloured(verdict), rule)
     return table
+
+
+def coloured(verdict: str) -> Text:
+    """Give a verdict, or the lines of `badges`, the colours of what they say."""
+    lines = [Text(line, style=COLOURS[line.rpartition(": ")[2]]) for line in verdict.split("\n")]
+    return Text("\n").join(lines)
 
 
 def _cells_of_comparison(comparison: pd.DataFrame) -> list[list[str]]:
     return [
-        [_name(row, comparison), printed_in_words(row), found_in_words(row), str(row.verdict), rule_beside(row)]
+        [_name(row, comparison), printed_in_words(row), found_in_words(row), badges(row), rule_beside(row)]
         for row in comparison.itertuples(index=False)
     ]
 
@@ -198,4 +233,4 @@ def _further(row: Any) -> str:
     together = "" if pd.isna(p_holm) else f", p {'< 0.0001' if p_holm < MIN_P_SHOWN else f'= {p_holm:.2g}'} by Holm"
     if pd.isna(new_data):
         return together
-    return f"{together}; on new data [{row.new_data_low:.2f}, {row.new_data_high:.2f}], {new_data}"
+    return f"{together}; on new data [{row.new_data_low:.2f}, {row.new_data_high:.2f}]"

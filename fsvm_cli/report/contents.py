@@ -12,17 +12,18 @@ from fsvm_cli.experiment.run_file import report_damage, run_content
 from fsvm_cli.files import is_file, write_atomically
 from fsvm_cli.references import in_words
 from fsvm_cli.report.comparison import (
+    badges,
     found_in_words,
     is_about_data,
     printed_in_words,
-    read_verdicts,
+    read_comparison,
     rule_beside,
     table_of_claims,
 )
-from fsvm_cli.report.folder import CONTENTS_NAME, VERDICTS_NAME
+from fsvm_cli.report.folder import CONTENTS_NAME
 from fsvm_cli.report.numbers import briefly
 from fsvm_cli.report.printing import MARKDOWN
-from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, counts_of
+from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, counts_of, others_in_words, with_decisions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -67,9 +68,12 @@ def contents(folders: Sequence[Path], scorecard: pd.DataFrame) -> str:
     """Write the counts of a scorecard, and a line for each experiment, by documents."""
     counts = counts_of(scorecard)
     lines = [MADE_BY, "", "# Results", "", INTRODUCTION, "", *_table(counts.columns, counts.itertuples(index=False))]
+    lines += ["", others] if (others := others_in_words(scorecard)) else []
     by_document: dict[str, list[tuple[str, ...]]] = {}
+    decided = with_decisions(read_comparison(folders), folders)
+    verdicts = {str(name): list(rows) for name, rows in decided.groupby("experiment")["verdict"]}
     for folder in folders:
-        document, row = _experiment(folder)
+        document, row = _experiment(folder, verdicts.get(folder.resolve().name, []))
         by_document.setdefault(document, []).append(row)
     for document, rows in sorted(by_document.items(), key=lambda each: (not each[0], each[0])):
         heading = [f"## {_plain(document)}", "", _plain(in_words(document))] if document else [f"## {OTHERS}"]
@@ -77,14 +81,13 @@ def contents(folders: Sequence[Path], scorecard: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _experiment(folder: Path) -> tuple[str, tuple[str, ...]]:
+def _experiment(folder: Path, verdicts: list[str]) -> tuple[str, tuple[str, ...]]:
     """Give the document of an experiment, empty where it has none, and its line."""
     with report_damage(folder):
         config = run_content(folder)["config"]
         paper = config.get("paper") or {"key": "", "where": ""}
         document, title, where = paper["key"], config["title"], paper["where"]
     name = folder.resolve().name
-    verdicts = list(read_verdicts(folder / VERDICTS_NAME)["verdict"]) if is_file(folder / VERDICTS_NAME) else []
     judged = ", ".join(f"{verdicts.count(each)} {each}" for each in reversed(GRAVEST_FIRST) if each in verdicts)
     link = quote(name)
     figures = [f"[{path.stem}]({link}/{quote(path.name)})" for path in sorted(folder.glob("*.svg"))]
@@ -118,7 +121,7 @@ def tables_of_claims(comparison: pd.DataFrame) -> Iterator[Table]:
     several = comparison["experiment"].nunique() > 1
     others: dict[str, list[Any]] = {}
     for row in rows:
-        if not row.decides:
+        if not row.has_vote:
             others.setdefault(str(row.id), []).append(row)
     for title, is_fact in ((RESULTS, False), (FACTS, True)):
         shown = [row for row in rows if row.decides and is_about_data(row) == is_fact]
@@ -148,7 +151,7 @@ def documents_in_words(comparison: pd.DataFrame) -> list[str]:
 def _cells_of_claim(row: Any, others: list[Any], *, several: bool) -> list[str]:
     name = f"{row.id}\n{row.experiment}" if several else str(row.id)
     found = [found_in_words(row), *(f"{_briefly(each)} in {each.experiment}" for each in others)]
-    return [name, printed_in_words(row), "\n".join(found), str(row.verdict), rule_beside(row)]
+    return [name, printed_in_words(row), "\n".join(found), badges(row), rule_beside(row)]
 
 
 def _briefly(row: Any) -> str:

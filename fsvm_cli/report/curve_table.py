@@ -238,9 +238,7 @@ def _estimate(row: pd.Series) -> Estimate:
 
 def _coverage(complete: pd.Series, protocol: Protocol, *, for_new_rows: bool) -> str:
     """Format the number of complete trials, from the counts of all points."""
-    planned = protocol.splits
-    n_trials = int(complete.min())
-    splits = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
+    splits = protocol.trials_in_words(int(complete.min()))
     if protocol.is_single_given:
         return "The split of the source, ± 95 % interval of the bootstrap over its test rows"
     interval = "" if for_new_rows else " ± 95 % interval"

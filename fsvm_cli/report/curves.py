@@ -20,6 +20,7 @@ from fsvm_cli.report.style import (
     figure,
     legible,
     save,
+    steps_of,
     styles_of,
 )
 from fsvm_cli.spec.claims.kinds.counts import CountClaim
@@ -302,10 +303,10 @@ def _abscissa(config: Config) -> str:
 
 
 def _title(rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> str:
-    n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
-    trials = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
+    n_trials = int(rows["n_trials"].min())
+    trials = config.protocol.trials_in_words(n_trials)
     if config.protocol.is_given:
-        trials = "the split of the source" if planned == 1 else f"{trials} of the source"
+        trials = "the split of the source" if config.protocol.is_single_given else f"{trials} of the source"
     trials += without_trials(config, rows["ranking"])
     heading = f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
     return f"{heading}\n{_meaning_of_interval(config, n_trials, 'bar' if sizes.is_table else 'band')}"
@@ -315,11 +316,15 @@ def _meaning_of_interval(config: Config, n_trials: int, sign: str) -> str:
     """Name the interval that a band or a bar shows."""
     if config.protocol.is_single_given:
         return f"{sign}: 95 % interval, bootstrap over the test rows"
-    return f"{sign}: 95 % interval of the mean over the splits" if n_trials > 1 else "a single split: no interval"
+    trials = "orders" if config.protocol.row_order else "splits"
+    return f"{sign}: 95 % interval of the mean over the {trials}" if n_trials > 1 else "a single split: no interval"
 
 
 def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> list[Line2D]:
-    """Draw the curves, or the points of a table; the handles come in the order in which they lie, the upper first."""
+    """Draw the curves, or the points of a table.
+
+    The handles come in the order in which the curves lie, the upper first; those of stopped machines by their steps.
+    """
     styles = styles_of(config)
     labels = list(dict.fromkeys(rows["ranking"]))
     heights: dict[str, float] = {}
@@ -346,8 +351,9 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> li
         axes.xaxis.set_major_locator(FixedLocator(ticks_among(sizes.sizes)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))
         axes.margins(x=0.02)
-    upper_first = [handles[label] for label in sorted(labels, key=lambda label: -heights[label])]
-    return upper_first + _key_to_lines(config)
+    steps = steps_of(config)
+    in_order = sorted(labels, key=lambda label: steps[label] if label in steps else -heights[label])
+    return [handles[label] for label in in_order] + _key_to_lines(config)
 
 
 def _draw_one(axes: Axes, positions: np.ndarray, curve: pd.DataFrame, style: Style) -> None:

@@ -110,11 +110,13 @@ def _figures(folder: Path, formats: Sequence[str], score_order: ScoreOrder) -> I
         yield "what is compared", lambda: draw_compared(curves, complete_trials_of(measures), *given)
     elif config.rankings:
         yield "curves", lambda: draw_curves(curves, *given)
-    yield "duality gaps", lambda: draw_convergence(curves, measures, *given)
+    changes = None
+    if config.reference is not None:
+        changes = existing_components(read_table(folder / CHANGES_NAME), config, n_classes)
+    yield "duality gaps", lambda: draw_convergence(curves, changes, measures, *given)
     if config.rankings:
-        if config.reference is not None:
-            changes = existing_components(read_table(folder / CHANGES_NAME), config, n_classes)
-            yield "changes", lambda: draw_changes(changes, *given)
+        if changes is not None:
+            yield "changes", functools.partial(draw_changes, changes, *given)
         yield "scores", lambda: draw_scores(read_table(folder / SCORES_NAME), *given, score_order)
         if (folder / SELECTION_NAME).exists():
             yield "stability", lambda: draw_stability(curves, read_table(folder / SELECTION_NAME), *given)

@@ -121,8 +121,7 @@ def _panels(lines: Sequence[LearningCurve], recovered: Sequence[LearningCurve]) 
 
 
 def _title(rows: pd.DataFrame, size: int, config: Config) -> str:
-    n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
-    splits = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
+    splits = config.protocol.trials_in_words(int(rows["n_trials"].min()))
     splits += without_trials(config, rows["ranking"])
     kept = f"{size} feature{'s' if size > 1 else ''} kept, " if config.rankings else ""
     return f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{kept}{splits}, 95 % intervals"

@@ -17,17 +17,18 @@ from fsvm_cli.files import write_atomically
 from fsvm_cli.report.comparison import is_about_data, quantity_in_words, read_comparison
 from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME, write_table
 from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, MAX_TITLE_CHARACTERS, figure, legible, save, use_logarithms
-from fsvm_cli.report.verdicts import table_of
+from fsvm_cli.report.verdicts import judged_together, obstacle_of, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
     from numpy.typing import NDArray
 
-    from fsvm_cli.spec.collection import LoadedCollection
+    from fsvm_cli.spec.claims.base import Judgement
+    from fsvm_cli.spec.collection import BetweenClaim, LoadedCollection
 
 LOGARITHMIC_FROM_RATIO = 100.0
 """A quantity whose values span more than this factor is drawn on a logarithmic axis."""
@@ -76,14 +77,17 @@ def _with_own_claims(verdicts: pd.DataFrame, loaded: LoadedCollection) -> pd.Dat
         return verdicts
     found: dict[tuple[Any, Any], Any] = {(row.experiment, row.id): row for row in verdicts.itertuples(index=False)}
     claims = loaded.collection.expected
-    judgements = [
-        claim.judge_rows(*(found[each.experiment, each.claim] for each in (claim.smaller, claim.larger)))
-        for claim in claims
-    ]
+    judgements = [_judged(claim, found) for claim in claims]
     if loaded.overrides:
         judgements = [judgement.held_against("the config was overridden") for judgement in judgements]
-    own = table_of(claims, judgements, loaded.collection.fixed).assign(experiment=loaded.name)
+    own = table_of(claims, judged_together(judgements), loaded.collection.fixed).assign(experiment=loaded.name)
     return pd.concat([verdicts, own[verdicts.columns]], ignore_index=True)
+
+
+def _judged(claim: BetweenClaim, found: Mapping[tuple[Any, Any], Any]) -> Judgement:
+    """Judge a claim of a collection; nothing is said about a source that leaves open what the numbers depend on."""
+    judgement = claim.judge_rows([found[each.experiment, each.claim] for _, each in claim.found_elsewhere()])
+    return judgement.held_against(obstacle_of(claim, judgement))
 
 
 def side_by_side(verdicts: pd.DataFrame) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
@@ -13,17 +14,20 @@ from fsvm_cli.report.complete_trials import without_trials
 from fsvm_cli.report.style import (
     COLOURS,
     COLUMN_WIDTH,
+    GREY,
     MARKERS,
     MAX_TITLE_CHARACTERS,
+    explain,
     figure,
     legible,
     save,
-    series_style,
+    steps_of,
+    styles_of,
 )
 from fsvm_cli.spec.claims.base import NumberClaim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -104,18 +108,31 @@ DUALITY_GAP_RANGE = (1e-8, 0.99999)
 """Gaps beyond, such as 1 of a machine that has hardly begun, are drawn there: the axis reaches neither 0 nor 1."""
 MAX_GAP_AT_AXIS_END = 0.5
 """The axis goes at least to here, so that it has numbers where no machine came far."""
+PANEL_HEIGHTS = (3.5, 2.0)
+"""Inches of the panels: of the figures of merit, and of the gains."""
+PATH_COLOURS = ("#444444", "#D55E00", "#0072B2", "#009E73", "#CC79A7")
+"""Colours of lines by the number of features; those of points go with the steps."""
 DUALITY_GAP_TICKS = (0.9999, 0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
 
 
-def draw_convergence(
-    curves: pd.DataFrame, measures: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]
+def draw_convergence(  # noqa: PLR0917 - the tables of a folder, and how it is drawn
+    curves: pd.DataFrame,
+    changes: pd.DataFrame | None,
+    measures: pd.DataFrame,
+    config: Config,
+    folder: Path,
+    formats: Sequence[str],
 ) -> list[Path]:
     """Draw one figure per metric: a path to the optimum for each number of features, with what the source prints.
+
+    Where the table of changes is given, a second panel shows what is gained on the way by leaving features out.
 
     Parameters
     ----------
     curves : DataFrame
         The table `curves.csv`.
+    changes : DataFrame, optional
+        The table `changes.csv`.
     measures : DataFrame
         The table `measures.csv`; without machines that were stopped, there is no figure.
     config : Config
@@ -129,54 +146,60 @@ def draw_convergence(
     gaps = measures[measures["measure"] == DUALITY_GAP]
     if gaps["ranking"].nunique() < MIN_STOPPED_METHODS:
         return []
-    key = ["ranking", "train_size", "n_features"]
-    shown = curves[(curves["part"] == config.parts[0]) & (curves["train_size"] == curves["train_size"].max())]
-    stopped = shown.merge(gaps[[*key, "mean"]].rename(columns={"mean": "gap"}), on=key)
-    converged = shown[~shown["ranking"].isin(gaps["ranking"])]
     paths = []
     for metric in config.metrics:
-        with figure(1.5 * COLUMN_WIDTH, 3.3) as drawing:
-            axes = drawing.add_subplot()
-            _draw(axes, stopped[stopped["metric"] == metric], converged[converged["metric"] == metric], config, metric)
-            trials = _trials_stopped(stopped, config)
-            axes.set_title(
-                f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{trials}; dotted: printed; dashed: at the optimum; "
-                "bar: 95 % interval",
+        rows = _shown(curves, config, metric)
+        n_panels = 1 if changes is None else len(PANEL_HEIGHTS)
+        with figure(1.5 * COLUMN_WIDTH, sum(PANEL_HEIGHTS[:n_panels])) as drawing:
+            panels = drawing.subplots(n_panels, sharex=True, height_ratios=PANEL_HEIGHTS[:n_panels], squeeze=False)[
+                :, 0
+            ]
+            _draw(panels[0], rows, gaps, config, metric)
+            part = "Test" if config.parts[0] == "test" else "Training"
+            panels[0].set_ylabel(f"{part} {METRIC_TITLES[metric]} (%)")
+            signs = "dotted: printed; dashed: at the optimum; bar: 95 % interval"
+            if changes is not None:
+                _draw_gains(panels[1], _shown(changes, config, metric), gaps, config, metric)
+                panels[1].set_ylabel("Gain over\nall features (points)")
+                signs += "; thin bar: ± one standard deviation of a trial"
+            panels[0].set_title(
+                f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{_trials_stopped(rows, config)}; {signs}",
                 loc="left",
                 wrap=True,
             )
-            axes.set_xlabel(
-                "Relative duality gap where the machines were stopped (largest of all machines);\n"
-                "falls to the right, logit scale"
+            of_gain = "" if changes is None else "; of a gain, that of the machines on all features"
+            panels[-1].set_xlabel(
+                "Relative duality gap where the machines were stopped, logit scale, falls to the right\n"
+                f"(largest of all machines{of_gain})"
             )
-            part = "Test" if config.parts[0] == "test" else "Training"
-            axes.set_ylabel(f"{part} {METRIC_TITLES[metric]} (%)")
-            drawing.legend(loc="outside lower left", ncols=3)
+            explain(drawing, _key_to_paths(sorted(rows["n_features"].unique(), reverse=True), gaps, config), 4)
             paths += save(drawing, folder, f"{metric}-vs-gap", formats)
     return paths
 
 
+def _shown(table: pd.DataFrame, config: Config, metric: str) -> pd.DataFrame:
+    """Pick the rows of a metric on the part that figures show, at the largest training size."""
+    is_shown = (table["part"] == config.parts[0]) & (table["train_size"] == table["train_size"].max())
+    rows: pd.DataFrame = table[is_shown & (table["metric"] == metric)]
+    return rows
+
+
 def _trials_stopped(rows: pd.DataFrame, config: Config) -> str:
-    n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
     if config.protocol.is_single_given:
         return "the split of the source"
-    return f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
+    return config.protocol.trials_in_words(int(rows["n_trials"].min()))
 
 
-def _draw(axes: Axes, stopped: pd.DataFrame, converged: pd.DataFrame, config: Config, metric: str) -> None:
-    n_all = int(stopped["n_features"].max())
-    for number, (size, rows) in enumerate(sorted(stopped.groupby("n_features"), reverse=True)):
-        style = series_style(number)
-        path = rows.sort_values("gap", ascending=False)
-        percent = 100 * path[["mean", "ci_low", "ci_high"]]
-        reach = np.nan_to_num([percent["mean"] - percent["ci_low"], percent["ci_high"] - percent["mean"]])
-        gaps = path["gap"].clip(*DUALITY_GAP_RANGE)
-        axes.errorbar(gaps, percent["mean"], yerr=reach, elinewidth=0.8, label=f"{size} features", **style)
-        optimum = converged[converged["n_features"] == size]["mean"]
-        for height in 100 * optimum:
-            axes.axhline(height, color=style["color"], linewidth=0.8, linestyle="--", zorder=1)
-        for height in _printed(config, metric, int(path["n_features"].iloc[0]), n_all):
-            axes.axhline(height, color=style["color"], linewidth=1.0, linestyle=":", zorder=1)
+def _draw(axes: Axes, rows: pd.DataFrame, gaps: pd.DataFrame, config: Config, metric: str) -> None:
+    """Draw a path for each number of features; the colour of a point says after how many steps."""
+    key = ["ranking", "train_size", "n_features"]
+    stopped = rows.merge(gaps[[*key, "mean"]].rename(columns={"mean": "gap"}), on=key)
+    converged = rows[~rows["ranking"].isin(gaps["ranking"])]
+    n_all = int(rows["n_features"].max())
+    for number, (size, points) in enumerate(sorted(stopped.groupby("n_features"), reverse=True)):
+        _draw_path(axes, points, number, config)
+        printed = _printed(config, metric, int(points["n_features"].iloc[0]), n_all)
+        _draw_levels(axes, 100 * converged[converged["n_features"] == size]["mean"], printed, number)
     # Most of a path may lie near 1, and its end near 0.
     axes.set_xscale("logit")
     axes.xaxis.set_major_locator(FixedLocator(DUALITY_GAP_TICKS))
@@ -184,6 +207,79 @@ def _draw(axes: Axes, stopped: pd.DataFrame, converged: pd.DataFrame, config: Co
     axes.xaxis.set_major_formatter(FuncFormatter(lambda gap, _: f"{gap:g}"))
     begin, end = DUALITY_GAP_RANGE[1], min(MAX_GAP_AT_AXIS_END, float(stopped["gap"].clip(*DUALITY_GAP_RANGE).min()))
     axes.set_xlim(0.5 * (1.0 + begin), 0.5 * end)
+
+
+def _draw_gains(axes: Axes, rows: pd.DataFrame, gaps: pd.DataFrame, config: Config, metric: str) -> None:
+    """Draw what leaving features out gains, against the gap of the machines on all features."""
+    n_all = int(rows["n_features"].max())
+    of_all = gaps[gaps["n_features"] == n_all].set_index("ranking")["mean"]
+    stopped = rows.assign(gap=rows["ranking"].map(of_all)).dropna(subset=["gap"])
+    converged = rows[~rows["ranking"].isin(gaps["ranking"])]
+    axes.axhline(0, color=GREY, linewidth=0.7, zorder=1)
+    with_all = next(_printed(config, metric, n_all, n_all), None)
+    for number, (size, points) in enumerate(sorted(stopped.groupby("n_features"), reverse=True)):
+        if size == n_all:
+            continue
+        spread = 100 * points["std"]
+        gaps_shown = points["gap"].clip(*DUALITY_GAP_RANGE)
+        axes.errorbar(
+            gaps_shown, 100 * points["mean"], yerr=np.nan_to_num(spread), fmt="none", ecolor=GREY, elinewidth=0.6
+        )
+        _draw_path(axes, points, number, config)
+        printed = _printed(config, metric, int(points["n_features"].iloc[0]), n_all)
+        of_print = [] if with_all is None else [height - with_all for height in printed]
+        _draw_levels(axes, 100 * converged[converged["n_features"] == size]["mean"], of_print, number)
+
+
+def _draw_path(axes: Axes, points: pd.DataFrame, number: int, config: Config) -> None:
+    """Draw the points of one number of features, joined in the order of their steps."""
+    steps, styles = steps_of(config), styles_of(config)
+    marker, line = MARKERS[number % len(MARKERS)], PATH_COLOURS[number % len(PATH_COLOURS)]
+    path = points.assign(steps=points["ranking"].map(steps)).sort_values("steps")
+    gaps, percent = path["gap"].clip(*DUALITY_GAP_RANGE), 100 * path[["mean", "ci_low", "ci_high"]]
+    axes.plot(gaps, percent["mean"], color=line, linewidth=0.8, zorder=1.5)
+    reach = np.nan_to_num([percent["mean"] - percent["ci_low"], percent["ci_high"] - percent["mean"]])
+    for index, label in enumerate(path["ranking"]):
+        bar = reach[:, index : index + 1]
+        at = gaps.iloc[[index]], percent["mean"].iloc[[index]]
+        axes.errorbar(*at, yerr=bar, fmt=marker, color=styles[label].colour, elinewidth=1.4, markersize=4.5)
+
+
+def _draw_levels(axes: Axes, optimum: Iterable[float], printed: Iterable[float], number: int) -> None:
+    colour = PATH_COLOURS[number % len(PATH_COLOURS)]
+    for heights, line in ((optimum, "--"), (printed, ":")):
+        for height in heights:
+            axes.axhline(height, color=colour, linewidth=1.0, linestyle=line, zorder=1)
+
+
+def _key_to_paths(sizes: Sequence[int], gaps: pd.DataFrame, config: Config) -> list[Line2D]:
+    """Make the key: a marker for each number of features, then a colour for each number of steps, ascending."""
+    styles = styles_of(config)
+    of_sizes = [
+        Line2D(
+            [],
+            [],
+            color=PATH_COLOURS[number % len(PATH_COLOURS)],
+            marker=MARKERS[number % len(MARKERS)],
+            label=f"{size} features",
+        )
+        for number, size in enumerate(sizes)
+    ]
+    stopped = [label for label in steps_of(config) if label in set(gaps["ranking"])]
+    of_steps = [
+        Line2D(
+            [],
+            [],
+            color=styles[label].colour,
+            marker="|",
+            markersize=7,
+            markeredgewidth=3,
+            linestyle="none",
+            label=label,
+        )
+        for label in map(str, stopped)
+    ]
+    return of_sizes + of_steps
 
 
 def _printed(config: Config, metric: str, size: int, n_all: int) -> Iterator[float]:

@@ -12,6 +12,7 @@ import io
 import re
 import warnings
 from collections import Counter
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fsvm_cli.console import visible
@@ -274,6 +275,10 @@ SHADES = (0.0, 0.45, -0.4)
 """Of several curves of one method: as it is, lighter, darker."""
 
 
+FIRST_TO_LAST = ("#A5DB36", "#35B779", "#26828E", "#3E4A89", "#440154")
+"""From light to dark, so that grey prints keep the order: of viridis, without what is too light on white."""
+
+
 class Style(NamedTuple):
     """How one curve looks."""
 
@@ -293,8 +298,15 @@ PLAIN = Style("#444444", "o", "-")
 def styles_of(config: Config) -> dict[str, Style]:
     """Give the style of each ranking and extractor, by its label.
 
-    A method has one colour in all figures; several curves of it in one figure differ in shade, marker and line.
+    A method has one colour in all figures; several curves of it in one figure differ in shade, marker and line. Where
+    machines are stopped after numbers of steps, the colours go with these, from light to dark.
     """
+    if stops := steps_of(config):
+        shades = shades_in_order(len(stops))
+        return {
+            label: Style(shade, MARKERS[number % len(MARKERS)], "-")
+            for number, (label, shade) in enumerate(zip(stops, shades, strict=True))
+        }
     seen: Counter[str] = Counter()
     styles = {}
     everything: tuple[Ranking | Extraction, ...] = (*config.rankings, *config.extractors)
@@ -309,6 +321,33 @@ def styles_of(config: Config) -> dict[str, Style]:
             LINES[number % len(LINES)],
         )
     return styles
+
+
+def steps_of(config: Config) -> dict[str, float]:
+    """Give the steps after which machines are stopped, ascending; infinity at the optimum.
+
+    Returns
+    -------
+    dict of str to float
+        By the label of the ranking or alternative; without entries where no machine is stopped.
+    """
+    classifiers = {ranking.label: config.classifier_of(ranking) for ranking in config.rankings}
+    classifiers |= {alternative.label: alternative.classifier for alternative in config.alternatives}
+    steps = {label: float(getattr(each, "stop_after", None) or "inf") for label, each in classifiers.items()}
+    return dict(sorted(steps.items(), key=lambda item: item[1])) if min(steps.values(), default=inf) < inf else {}
+
+
+def shades_in_order(n: int) -> list[str]:
+    """Give colours from light to dark, as many as are asked for."""
+    shades = []
+    for number in range(n):
+        place = number * (len(FIRST_TO_LAST) - 1) / max(n - 1, 1)
+        first = min(int(place), len(FIRST_TO_LAST) - 2)
+        ends = [[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in FIRST_TO_LAST[first : first + 2]]
+        shades.append(
+            "#" + "".join(f"{round(low + (place - first) * (high - low)):02X}" for low, high in zip(*ends, strict=True))
+        )
+    return shades
 
 
 def style_of_method(method: str) -> tuple[str, str]:

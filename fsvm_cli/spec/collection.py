@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -13,16 +14,18 @@ from scipy.special import stdtrit
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.console import brief
 from fsvm_cli.evaluation.statistics import CONFIDENCE, independent_difference, p_value
-from fsvm_cli.spec.claims.base import Claim, Comparison, Fixed, Judgement
+from fsvm_cli.spec.claims.base import Claim, Comparison, Fixed, Judgement, Nature, verdict_of
 from fsvm_cli.spec.claims.rules import verdict_on_sign
 from fsvm_cli.spec.schema import Paper, Text
 from fsvm_cli.validation_errors import Issue, IssuesError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from fsvm_cli.spec.claims.base import Findings
     from fsvm_cli.spec.config import LoadedConfig
+    from fsvm_cli.validation_errors import Location
 
 EXPERIMENTS_KEY = "experiments"
 """Key that only collections have, not experiments."""
@@ -36,6 +39,8 @@ class FoundMean(Protocol):
     reproduced: float
     sd: float
     n: int
+    ci_low: float
+    ci_high: float
     new_data_low: float
     new_data_high: float
     verdict: str
@@ -51,19 +56,39 @@ class FoundElsewhere(StrictModel):
         return f"{self.claim} of {self.experiment}"
 
 
-class SmallerDifferenceClaim(Claim):
+class BetweenClaim(Claim):
+    """What every claim of a collection says."""
+
+    default_nature: ClassVar[Nature] = "order"
+
+    @abstractmethod
+    def found_elsewhere(self) -> Iterator[tuple[Location, FoundElsewhere]]:
+        """Yield the claims of the experiments that this one compares, each after the keys where it is named."""
+
+    def judge(self, findings: Findings) -> Judgement:  # noqa: ARG002 - see `judge_rows`
+        """Withhold the judgement, which needs the results of several experiments."""
+        return Judgement.withheld("not judged by one experiment", self.claim)
+
+    @abstractmethod
+    def judge_rows(self, rows: Sequence[FoundMean]) -> Judgement:
+        """Compare what was found about the claims of the experiments, a row for each in their order."""
+
+
+class SmallerDifferenceClaim(BetweenClaim):
     """One difference is smaller than another, which another experiment found."""
 
     kind: Literal["smaller-difference"]
     smaller: FoundElsewhere
     larger: FoundElsewhere
 
-    def judge(self, findings: Findings) -> Judgement:  # noqa: ARG002 - see `judge_rows`
-        """Withhold the judgement, which needs the results of two experiments."""
-        return Judgement.withheld("not judged by one experiment", self.claim)
+    def found_elsewhere(self) -> Iterator[tuple[Location, FoundElsewhere]]:
+        """Yield both differences."""
+        yield ("smaller",), self.smaller
+        yield ("larger",), self.larger
 
-    def judge_rows(self, smaller: FoundMean, larger: FoundMean) -> Judgement:
+    def judge_rows(self, rows: Sequence[FoundMean]) -> Judgement:
         """Compare the two means, which are of independent trials, by Welch's test."""
+        smaller, larger = rows
         what = f"{self.larger} minus {self.smaller} (points)"
         if NOT_COMPARABLE in {smaller.verdict, larger.verdict}:
             return Judgement.withheld("one of the two differences is not comparable", what)
@@ -74,6 +99,74 @@ class SmallerDifferenceClaim(Claim):
         test = "95 % interval of the difference of the two mean differences over the splits (Welch)"
         compared = Comparison(found, p_value(found), on_new_data, test)
         return Judgement.of_comparison(verdict_on_sign, "lies above 0", what, compared)
+
+
+class SimilarMeansClaim(BetweenClaim):
+    """Two experiments found about the same mean: a test of equivalence."""
+
+    kind: Literal["similar-means"]
+    one: FoundElsewhere
+    other: FoundElsewhere
+    within: Annotated[float, Field(gt=0)] = Field(description="Points of difference that still count as similar.")
+
+    def found_elsewhere(self) -> Iterator[tuple[Location, FoundElsewhere]]:
+        """Yield both means."""
+        yield ("one",), self.one
+        yield ("other",), self.other
+
+    def judge_rows(self, rows: Sequence[FoundMean]) -> Judgement:
+        """Ask whether Welch's interval of the difference lies within the points, or outside."""
+        what = f"{self.one} minus {self.other} (points)"
+        if NOT_COMPARABLE in {row.verdict for row in rows}:
+            return Judgement.withheld("one of the two means is not comparable", what)
+        found = independent_difference(*((row.reproduced, _error_over_splits(row), int(row.n)) for row in rows))
+        verdict = verdict_of(
+            holds=-self.within <= found.low and found.high <= self.within,
+            fails=found.high < -self.within or found.low > self.within,
+        )
+        rule = f"95 % interval of the difference (Welch) lies within {self.within:g} points on either side of 0"
+        return Judgement.of_mean(verdict, rule, what, found)
+
+
+class LargestClaim(BetweenClaim):
+    """Numbers that some experiments found are larger than those of all others."""
+
+    kind: Literal["largest"]
+    largest: Annotated[tuple[FoundElsewhere, ...], Field(min_length=1)] = Field(
+        description="Claims about the numbers that are larger."
+    )
+    others: Annotated[tuple[FoundElsewhere, ...], Field(min_length=1)] = Field(
+        description="Claims about the numbers that are smaller."
+    )
+
+    def found_elsewhere(self) -> Iterator[tuple[Location, FoundElsewhere]]:
+        """Yield those about the larger numbers, then the others."""
+        for key, claims in (("largest", self.largest), ("others", self.others)):
+            for index, claim in enumerate(claims):
+                yield (key, index), claim
+
+    def judge_rows(self, rows: Sequence[FoundMean]) -> Judgement:
+        """Ask whether the intervals of the ones lie above those of the others; a number without one stands for it.
+
+        Whether a source printed the numbers does not matter here, nor whether it could be compared with what is found.
+        """
+        found = np.array([[row.reproduced, row.ci_low, row.ci_high] for row in rows], dtype=np.float64)
+        found = np.where(np.isnan(found), found[:, :1], found)
+        ours, theirs = found[: len(self.largest)], found[len(self.largest) :]
+        what = f"the least of {', '.join(map(str, self.largest))}, minus the most of the others"
+        if np.isnan(found).any():
+            return Judgement.withheld("an experiment has no number", what)
+        numbers = [
+            f"{claim.experiment}: {row[0]:.4g}" for (_, claim), row in zip(self.found_elsewhere(), found, strict=True)
+        ]
+        verdict = verdict_of(
+            holds=bool(ours[:, 1].min() > theirs[:, 2].max()), fails=bool(ours[:, 2].min() < theirs[:, 1].max())
+        )
+        rule = f"95 % intervals lie above those of the others ({'; '.join(numbers)})"
+        return Judgement(verdict, rule, what, reproduced=float(ours[:, 0].min() - theirs[:, 0].max()))
+
+
+AnyBetweenClaim = Annotated[SmallerDifferenceClaim | SimilarMeansClaim | LargestClaim, Field(discriminator="kind")]
 
 
 def _error_over_splits(row: FoundMean) -> float:
@@ -106,7 +199,7 @@ class Collection(StrictModel):
         description="Whether the rules of the claims were fixed before the figures that they judge were known, or "
         "after; a claim may state its own.",
     )
-    expected: tuple[SmallerDifferenceClaim, ...] = Field(
+    expected: tuple[AnyBetweenClaim, ...] = Field(
         default=(),
         exclude_if=operator.not_,
         description="What the source claims of several of the experiments together, and how it is judged.",

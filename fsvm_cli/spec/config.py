@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 EXTENDS_KEY = "extends"
 """Key that names the config to extend."""
 
+READING_KEY = "reading"
+"""The key that no config takes over from another: what an experiment reads into its source, it says itself."""
 CLAIMS_KEY = "expected"
 """Key of the list of claims."""
 
@@ -103,8 +105,9 @@ def _refuse_foreign_file(document: Document, base: Document, *, moved: bool) -> 
 def _completed(document: Document, base: Document) -> Document:
     """Complete a document with its base, which is complete itself."""
     own = {key: value for key, value in document.content.items() if key != EXTENDS_KEY}
-    replaced: set[Location] = set()
-    content = _merged(own, base.content, (), replaced)
+    replaced: set[Location] = {(READING_KEY,)}
+    taken_over = {key: value for key, value in base.content.items() if key != READING_KEY}
+    content = _merged(own, taken_over, (), replaced)
     inherited = {
         location: position
         for location, position in base.positions.items()

@@ -150,8 +150,8 @@ def _refuse_claims_about_others(document: Document, collection: Collection, memb
         for member in members
     }
     for index, claim in enumerate(collection.expected):
-        for key, found in (("smaller", claim.smaller), ("larger", claim.larger)):
-            here = ("expected", index, key)
+        for keys, found in claim.found_elsewhere():
+            here = ("expected", index, *keys)
             if found.experiment not in known:
                 others = nearest(found.experiment, sorted(known))
                 raise document.error(here, f"{brief(found.experiment)} is none of the experiments; {others}")

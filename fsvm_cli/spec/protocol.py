@@ -71,12 +71,18 @@ class Protocol(StrictModel):
     """How the rows are divided, and how often."""
 
     splits: Annotated[int, Field(ge=1)] = Field(
-        description="Number of random splits; or of given ones, the first of the source."
+        description="Number of random splits; of given ones, the first of the source; or of orders of the rows."
     )
     train: TrainingParts = Field(
         description="Training part, or a list of them for a learning curve; 'given': the splits of the source."
     )
     test: RowPart | None = Field(default=None, description="Test part; all rows outside the training part if left out.")
+    row_order: Literal["drawn"] | None = Field(
+        default=None,
+        exclude_if=lambda order: order is None,
+        description="drawn: every trial has the first given split, with its training rows in an order of its own. It "
+        "tells what depends on the order alone, such as machines that 'stop_after' keeps from their optimum.",
+    )
     seed: Annotated[int, Field(ge=0)] = Field(description="Seed of every random stream of the experiment.")
 
     @property
@@ -89,8 +95,20 @@ class Protocol(StrictModel):
         """Whether there is one given split only, so that uncertainty can only be estimated over its test rows."""
         return self.is_given and self.splits == 1
 
+    def trials_in_words(self, n_complete: int) -> str:
+        """Say what the trials are, and where some are missing, how many of the planned ones there are."""
+        trials = "orders of the training rows" if self.row_order else "splits"
+        if n_complete == self.splits:
+            return f"{self.splits} {trials}"
+        return f"INCOMPLETE: {n_complete} of {self.splits} {trials}"
+
     @model_validator(mode="after")
     def _given_split_stands_alone(self) -> Protocol:
         if GIVEN in self.train and (len(self.train), self.test) != (1, None):
             raise ValueError("a given split has its own parts: write 'train: given' alone, and no 'test'")
+        if self.row_order is not None and not self.is_given:
+            raise ValueError(
+                "'row_order' is for a given split, since random ones have their rows in random order; write "
+                "'train: given', or leave it out"
+            )
         return self

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from fsvm_cli.spec.claims.base import Claim
     from fsvm_cli.validation_errors import Location
 
 ORACLE = "oracle"
@@ -158,6 +159,13 @@ class Config(StrictModel):
         description="Name of the experiment whose verdicts count, where this one judges the same claims under another "
         "reading, or as a control: it is shown beside them, and is no second vote.",
     )
+    reading: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="What this experiment reads into what the source leaves open, in a few words. It makes the "
+        "experiment one of the declared readings, beside the one that it is a variant of and the other variants that "
+        "have the key: a claim with 'unstated' is decided over all of them.",
+    )
     why: Text | None = Field(
         default=None,
         exclude_if=operator.not_,
@@ -273,6 +281,7 @@ class Config(StrictModel):
             self._machines(),
             self._scalings(),
             self._settings_of_machines(),
+            self._readings(),
             self._claims(),
         )
         if issues := [*itertools.chain.from_iterable(parts)]:
@@ -358,13 +367,35 @@ class Config(StrictModel):
                     f"take it: {able}",
                 )
 
+    def _claims_in_all_readings(self) -> Iterator[tuple[int, Claim]]:
+        """Yield each claim as it is and under its other readings, after its place in the list."""
+        for number, claim in enumerate(self.expected):
+            yield number, claim
+            for _, read in claim.other_readings():
+                yield number, read
+
+    def _readings(self) -> Iterator[Issue]:
+        """Find readings of nothing that is left open, by nothing that the claim speaks of, or beside no other."""
+        for number, claim in enumerate(self.expected):
+            here, who = ("expected", number, "readings"), f"the claim {brief(claim.id)}"
+            if claim.readings and not (claim.unstated and self.reading):
+                yield Issue(
+                    here,
+                    f"{who} has other readings; write under its key 'unstated' what the source leaves open, and under "
+                    "'reading' of the experiment what is read into that here",
+                )
+            spoken = sorted(set(claim.rankings()))
+            for label in claim.readings:
+                if not any(each == label or each.startswith(f"{label}, ") for each in spoken):
+                    yield Issue(here, f"{who} does not speak of '{brief(label)}'; {nearest(label, spoken)}")
+
     def _claims(self) -> Iterator[Issue]:
         """Find claims about rankings, places and metrics that are not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
         unscored = {extraction.label for extraction in self.extractors} | ({ORACLE} if self.oracle else set())
         unscored |= {selection.label for selection in selections(self.subsets, self.rankings)}
         scored |= {alternative.label for alternative in self.alternatives}
-        for number, claim in enumerate(self.expected):
+        for number, claim in self._claims_in_all_readings():
             here, who = ("expected", number), f"the claim {brief(claim.id)}"
             # A claim without a place on a curve is one about scores, which components and the oracle do not have.
             labels = scored | unscored if any(claim.places()) else scored

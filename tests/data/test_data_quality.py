@@ -85,6 +85,12 @@ def test_separation_that_is_chance_is_no_suspect(tmp_path: Path, rng: np.random.
     assert "'best'" in line
 
 
+def test_a_column_whose_range_overflows_is_read_without_a_warning(tmp_path: Path, rng: np.random.Generator) -> None:
+    table = sound_table(rng)
+    table.loc[:1, "c"] = -1.7e308, 1.7e308
+    assert lines_about(table, tmp_path) == ()
+
+
 def test_a_table_of_whole_numbers_is_one_of_measurements(tmp_path: Path, rng: np.random.Generator) -> None:
     counts = pd.DataFrame({f"g{j}": rng.permutation(5000)[:40] for j in range(8)})
     assert lines_about(counts.assign(y=rng.permutation(40) < 20), tmp_path) == ()

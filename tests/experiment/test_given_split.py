@@ -123,3 +123,59 @@ def test_of_many_splits_nothing_is_kept_row_by_row(planned: Planned, tmp_path: P
     run_job(experiment, tmp_path)
     with Store(tmp_path, writable=False) as store:
         assert all(not trials.predictions.size for trials in collect(experiment, store).values())
+
+
+IN_ORDERS = GIVEN | {"splits": 5, "row_order": "drawn"}
+
+
+def stopped(label: str, n_steps: int | None) -> dict[str, Any]:
+    stop = {} if n_steps is None else {"solver": "libsvm", "stop_after": n_steps}
+    return {"method": "fisher", "label": label, "classifier": {"kernel": "linear", "C": 1} | stop}
+
+
+def test_each_trial_has_the_rows_of_the_split_in_an_order_of_its_own(planned: Planned, divided: Dataset) -> None:
+    experiment, given = planned(protocol=IN_ORDERS, scaling="none"), planned(protocol=GIVEN, scaling="none")
+    trials = list(experiment.trials())
+    assert trials == [Trial(n_train=28, split=number) for number in range(5)]
+    all_parts = [draw_parts(PackedExperiment.of(experiment).unpacked(), trial) for trial in trials]
+    orders = {tuple(parts.X_train[:, 0]) for parts in all_parts}
+    assert len(orders) == 5
+    assert tuple(divided.X[divided.train_indices, 0]) not in orders
+    (of_source,) = (draw_parts(given, trial) for trial in given.trials())
+    for parts in all_parts:
+        np.testing.assert_array_equal(parts.X_test, of_source.X_test)
+        rows = np.argsort(parts.X_train[:, 0])
+        expected = np.argsort(of_source.X_train[:, 0])
+        np.testing.assert_array_equal(parts.X_train[rows], of_source.X_train[expected])
+        np.testing.assert_array_equal(parts.y_train[rows], of_source.y_train[expected])
+    assert experiment.key(0, trials[0]) != given.key(0, trials[0])
+    fewer = planned(protocol=IN_ORDERS | {"splits": 2}, scaling="none")
+    assert [fewer.key(0, trial) for trial in trials[:2]] == [experiment.key(0, trial) for trial in trials[:2]]
+
+
+def test_the_order_of_the_rows_is_that_of_a_given_split(planned: Planned, divided: Dataset) -> None:
+    with pytest.raises(UsageError, match="'row_order' is for a given split"):
+        planned(protocol=IN_ORDERS | {"train": 20})
+    with pytest.raises(UsageError, match="1 split is given with divided"):
+        planned(protocol=GIVEN | {"splits": 2})
+
+
+def test_only_machines_short_of_their_optimum_depend_on_the_order(
+    planned: Planned, divided: Dataset, tmp_path: Path
+) -> None:
+    rankings = [stopped("9 steps", 9), stopped("optimum", None)]
+    experiment = planned(protocol=IN_ORDERS, rankings=rankings, subsets=[2], scaling="none")
+    run_job(experiment, tmp_path)
+    with Store(tmp_path, writable=False) as store:
+        collected = collect(experiment, store)
+    values = {label: trials.values["accuracy", "test"] for (label, _), trials in collected.items()}
+    assert np.ptp(values["9 steps"], axis=0).max() > 0
+    np.testing.assert_array_equal(np.ptp(values["optimum"], axis=0), 0)
+    early, best = (Place(ranking=label, features=2) for label in ("9 steps", "optimum"))
+    compared = Trials(experiment, collected).compared(best, early)
+    differences = 100 * (values["optimum"][:, 0] - values["9 steps"][:, 0])
+    assert compared.found.mean == pytest.approx(differences.mean())
+    half_width = scipy.stats.t.ppf(0.975, 4) * differences.std(ddof=1) / np.sqrt(5)
+    assert compared.found.high - compared.found.mean == pytest.approx(half_width)
+    assert np.isnan(compared.on_new_data.low), "one training part in several orders tells nothing of other rows"
+    assert "over the orders" in compared.test

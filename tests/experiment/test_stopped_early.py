@@ -19,6 +19,7 @@ from fsvm_cli.report.comparison import read_comparison
 from fsvm_cli.report.curve_table import read_measures
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.scorecard import scorecard_of, with_decisions
+from fsvm_cli.report.style import steps_of, styles_of
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import StoppedLibsvm, solve
@@ -127,3 +128,19 @@ def test_an_experiment_shows_the_path_to_the_optimum_and_its_own_claims_are_none
     assert "differs in why" in rows.loc[0, "elsewhere"]
     decided = with_decisions(read_comparison(folders), folders).set_index(["experiment", "id"])
     assert decided.loc[("why", "why.n2"), ["document", "verdict"]].tolist() == ["why", "inconclusive"]
+
+
+def test_figures_order_stopped_machines_by_their_steps_from_light_to_dark() -> None:
+    n_steps = (100, None, 10, 1000)
+    rankings = json.dumps([stopped_at(each) for each in n_steps])
+    text = "title: t\ndataset: wine\nscaling: none\nclassifier: {kernel: linear, C: 1}\n"
+    text += f"protocol: {{splits: 2, train: 1/2, seed: 0}}\nrankings: {rankings}\nsubsets: [3]\n"
+    config = validate(parse_document(text, "c.yaml"), Config)
+    assert list(steps_of(config)) == ["10 steps", "100 steps", "1000 steps", "None steps"]
+    colours = [styles_of(config)[label].colour for label in steps_of(config)]
+    lightness = [sum(int(colour[at : at + 2], 16) for at in (1, 3, 5)) for colour in colours]
+    assert lightness == sorted(lightness, reverse=True)
+    assert len({*lightness}) == len(n_steps)
+    without = config.model_copy(update={"rankings": config.rankings[1:2]})
+    assert steps_of(without) == {}
+    assert len(styles_of(without)) == 1

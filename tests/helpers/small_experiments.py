@@ -53,6 +53,14 @@ def published_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
+def sentences_folder(published_folder: Path) -> Path:
+    """Find the folder of what the documents say in sentences, beside that of the published values."""
+    folder = published_folder.with_name(f"{published_folder.name}-beyond")
+    assert folder.is_dir(), f"{folder} is no folder; it stands beside the one that {PUBLISHED} names"
+    return folder
+
+
+@pytest.fixture(scope="session")
 def mirror_folder() -> Path:
     """Find the folder that is laid out like the archive."""
     return _named_by(MIRROR)

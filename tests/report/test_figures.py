@@ -20,7 +20,7 @@ from sklearn.metrics import mutual_info_score
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.plan import plan
-from fsvm_cli.experiment.records.descent_path import PATH_POINTS
+from fsvm_cli.experiment.records.descent_path import MAX_PATH_POINTS
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.kpd import KernelParameterDescent
@@ -248,7 +248,7 @@ def test_the_descents_of_the_first_split_are_kept_and_drawn(tmp_path: Path) -> N
         rows = table[table["ranking"] == label]
         kept = rows["iteration"].to_numpy()
         assert (kept[0], kept[-1]) == (0, len(descent.objective) - 1)
-        assert len(kept) == min(len(descent.objective), PATH_POINTS)
+        assert len(kept) == min(len(descent.objective), MAX_PATH_POINTS)
         np.testing.assert_array_equal(rows["n_active"], descent.n_active[kept])
         # Tables hold five digits of the largest number in a column, in which both descents are.
         largest = table["objective"].max()
@@ -256,7 +256,7 @@ def test_the_descents_of_the_first_split_are_kept_and_drawn(tmp_path: Path) -> N
         names = ["weight of x1", "weight of x2"]
         largest = table[names].to_numpy().max()
         np.testing.assert_allclose(rows[names], descent.weights[kept], rtol=0, atol=5e-5 * largest)
-    assert len(table[table["ranking"] == "kpd"]) == PATH_POINTS, "one of the two is thinned"
+    assert len(table[table["ranking"] == "kpd"]) == MAX_PATH_POINTS, "one of the two is thinned"
     drawn = {path.name: path.read_bytes() for path in draw_figures(folder, ("svg",))}
     assert "descent-path.svg" in drawn
     assert b"<!-- other -->" in drawn["scores.svg"], "one method with two machines has two panels"

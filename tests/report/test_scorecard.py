@@ -6,7 +6,8 @@ import json
 import re
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
@@ -22,10 +23,15 @@ from fsvm_cli.spec.config import LoadedConfig
 from tests.helpers.calling import fsvm_here
 from tests.helpers.shipped import shipped
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 RESULTS = Path(__file__).parents[2] / "results"
 
 
-def write_results(root: Path, name: str, claims: dict[str, str], **config: Any) -> None:
+def write_results(
+    root: Path, name: str, claims: dict[str, str], natures: Mapping[str, str] = MappingProxyType({}), **config: Any
+) -> None:
     """Write results of an experiment that judges claims, by verdict; an id 'x>y' is that of a part of 'x'."""
     folder = root / name
     folder.mkdir()
@@ -35,7 +41,7 @@ def write_results(root: Path, name: str, claims: dict[str, str], **config: Any) 
     (folder / FILE_NAME).write_text(json.dumps(content))
     rows = [
         {"id": claim.replace(">", "."), "published": 1, "reproduced": 2.0, "rule": "r", "verdict": verdict}
-        | {"what": "test accuracy (%)", "n": 9, "fixed": config.get("fixed")}
+        | {"what": "test accuracy (%)", "n": 9, "fixed": config.get("fixed"), "nature": natures.get(claim)}
         for claim, verdict in claims.items()
     ]
     write_table(pd.DataFrame(rows, columns=VERDICT_COLUMNS), folder / VERDICTS_NAME)
@@ -74,6 +80,15 @@ def test_a_claim_in_parts_is_as_good_as_its_worst_part(tmp_path: Path) -> None:
         root.mkdir()
         write_results(root, "e", {f"t>{place}": verdict for place, verdict in enumerate(reversed(rest))})
         assert scorecard_of(results_folders(root))["verdict"].tolist() == [gravest]
+
+
+def test_a_claim_in_parts_is_about_the_first_of_what_its_parts_are_about(tmp_path: Path) -> None:
+    write_results(tmp_path, "old", {"t1": "reproduced"})
+    assert "nature" not in scorecard_of(results_folders(tmp_path))
+    parts = {"t2>x": "reproduced", "t2>y": "reproduced", "t3": "fact"}
+    write_results(tmp_path, "e", parts, {"t2>x": "order", "t2>y": "finding", "t3": "fact"})
+    natures = scorecard_of(results_folders(tmp_path)).set_index("id")["nature"].to_dict()
+    assert natures == {"t1": "", "t2": "finding", "t3": "fact"}
 
 
 def test_the_command_writes_what_it_prints(results: Path) -> None:

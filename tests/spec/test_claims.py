@@ -165,3 +165,27 @@ def test_a_confusion_matrix_that_is_none_is_refused(matrix: tuple[tuple[int, ...
     said = SAID | {"kind": "confusion-matrix", "quantity": "accuracy", "published": 1, "tolerance": 1}
     with pytest.raises(ValueError, match="as many columns as rows"):
         claim_kinds()["confusion-matrix"].model_validate(said | {"matrix": matrix})
+
+
+@pytest.mark.parametrize(
+    ("content", "nature"),
+    [
+        ({"kind": "value", "at": {}, "published": 1, "tolerance": 1}, "finding"),
+        ({"kind": "count", "ranking": "r", "published": (1, 2), "tolerance": 1}, "finding"),
+        ({"kind": "difference", "higher": {}, "lower": {}}, "order"),
+        ({"kind": "top-features", "ranking": "r", "features": ("x",), "at_least": 0.5}, "order"),
+        ({"kind": "problem", "fact": "major-class", "published": 1, "tolerance": 1}, "fact"),
+        ({"kind": "problem", "fact": "classifier-information", "published": 1, "tolerance": 1}, "finding"),
+        ({"kind": "value", "at": {}, "published": 1, "tolerance": 1, "repeats": "d"}, "repeat"),
+        ({"kind": "problem", "fact": "n_train", "published": 1, "tolerance": 1, "repeats": "d"}, "repeat"),
+        ({"kind": "statement", "note": "n", "nature": "order"}, "order"),
+    ],
+)
+def test_a_claim_is_about_what_its_kind_is_about_unless_it_says_otherwise(content: Any, nature: str) -> None:
+    assert claim_kinds()[content["kind"]].model_validate(SAID | content).effective_nature == nature
+
+
+@pytest.mark.parametrize("content", [{"nature": "repeat"}, {"nature": "fact", "repeats": "d"}])
+def test_a_repeat_says_of_what_and_nothing_else(content: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="repeat"):
+        claim_kinds()["statement"].model_validate(SAID | {"kind": "statement", "note": "n"} | content)

@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.spec.collection import LoadedCollection
+from fsvm_cli.spec.collection import LargestClaim, LoadedCollection, SimilarMeansClaim
 from fsvm_cli.spec.load import load_all, load_any
 
 if TYPE_CHECKING:
@@ -146,7 +146,49 @@ def test_a_difference_is_smaller_than_that_of_another_experiment(
     loaded = load_any(str(folder / "all.yaml"))
     assert isinstance(loaded, LoadedCollection)
     (claim,) = loaded.collection.expected
-    judged = claim.judge_rows(row_with(1.0, 2.0, 50), row_with(larger, 3.0, 20))
+    judged = claim.judge_rows([row_with(1.0, 2.0, 50), row_with(larger, 3.0, 20)])
     assert (judged.verdict, judged.new_data, judged.reproduced) == (verdict, new_data, larger - 1)
-    withheld = claim.judge_rows(row_with(1.0, 2.0, 50), row_with(larger, 3.0, 20, "not comparable"))
+    withheld = claim.judge_rows([row_with(1.0, 2.0, 50), row_with(larger, 3.0, 20, "not comparable")])
     assert withheld.verdict == "not comparable"
+
+
+@pytest.mark.parametrize(
+    ("others", "verdict"),
+    [
+        ([(1.0, 0.5, 1.5), (2.0, 1.5, 2.9)], "reproduced"),
+        ([(1.0, 0.5, 1.5), (2.0, 1.5, 3.1)], "inconclusive"),
+        ([(1.0, 0.5, 1.5), (5.0, 4.4, 5.5)], "differs"),
+        ([(2.5, float("nan"), float("nan"))], "reproduced"),  # a number that does not vary
+        ([(float("nan"), float("nan"), float("nan"))], "not comparable"),
+    ],
+)
+def test_numbers_are_the_largest_where_their_intervals_lie_above_all_others(
+    others: list[tuple[float, float, float]], verdict: str
+) -> None:
+    named = [{"experiment": "e", "claim": "t"}] * len(others)
+    content = {"id": "i", "claim": "c", "where": "w", "kind": "largest", "largest": named[:1] * 2, "others": named}
+    claim = LargestClaim.model_validate(content, strict=False)
+    rows = [
+        SimpleNamespace(reproduced=mean, ci_low=low, ci_high=high, verdict="not comparable")
+        for mean, low, high in [(4.0, 3.0, 4.2), (3.5, 3.2, 3.8), *others]
+    ]
+    assert claim.judge_rows(rows).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict"), [(1.2, "reproduced"), (2.0, "inconclusive"), (9.0, "differs"), (-9.0, "differs")]
+)
+def test_means_of_two_experiments_are_similar_by_the_whole_interval(other: float, verdict: str) -> None:
+    named = {"experiment": "e", "claim": "t"}
+    content = {"id": "i", "claim": "c", "where": "w", "kind": "similar-means", "one": named, "other": named}
+    claim = SimilarMeansClaim.model_validate(content | {"within": 1.5}, strict=False)
+    rows = [row_with(1.0, 2.0, 50), row_with(other, 3.0, 50)]
+    assert claim.judge_rows(rows).verdict == verdict
+    test = scipy.stats.ttest_ind_from_stats(1.0, 2.0, 50, other, 3.0, 50, equal_var=False)
+    half_width = abs(1.0 - other) / abs(test.statistic) * scipy.stats.t.ppf(0.975, welch_df(2.0, 3.0, 50))
+    assert claim.judge_rows(rows).ci_high == pytest.approx(1.0 - other + half_width)
+    assert claim.judge_rows([rows[0], row_with(other, 3.0, 50, "not comparable")]).verdict == "not comparable"
+
+
+def welch_df(one: float, other: float, n: int) -> float:
+    return float((one**2 + other**2) ** 2 * (n - 1) / (one**4 + other**4))

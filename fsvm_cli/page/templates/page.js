@@ -27,8 +27,7 @@ for (const experiment of experiments) {
   experiment.addEventListener("toggle", () => { if (experiment.open) showAll(experiment); });
   if (experiment.open) showAll(experiment);
 }
-const ranks = byId("ranks");
-if (ranks) showAll(ranks);
+for (const section of [byId("findings"), byId("ranks")]) if (section) showAll(section);
 addEventListener("beforeprint", () => { for (const each of experiments) if (!each.hidden) { each.open = true; showAll(each); } });
 
 // The links of the page are encoded; what somebody has typed may be a bare name, of which a % is part.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evaluation.metrics import COMPLEMENTS, METRICS
@@ -82,11 +82,22 @@ class Findings(Protocol):
     def compared(self, higher: Place, lower: Place) -> Comparison:
         """Difference between two places on the same trials."""
 
+    def compared_means(self, higher: Sequence[Place], lower: Sequence[Place]) -> Comparison:
+        """Difference between the means over two sets of places on the same trials."""
+
     def curve(self, ranking: str, metric: str, part: str) -> Curve:
         """Curve of a ranking in each trial."""
 
     def scores(self, ranking: str) -> NDArray[np.float64]:
         """Scores of the features in each trial, shape (n_trials, n_features)."""
+
+    def of_scores(
+        self,
+        ranking: str,
+        statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        bounds: tuple[float, float],
+    ) -> NDArray[np.float64]:
+        """Compute a statistic of the scores of each trial, (n_trials, n_features) to (n_trials,), between bounds."""
 
     def chosen(self, ranking: str, name: str) -> NDArray[np.float64]:
         """Return a number that was chosen on the training part of each trial where one was, shape (n_chosen,)."""
@@ -104,8 +115,11 @@ class Findings(Protocol):
         """Random stream of the experiment for a purpose."""
 
 
-Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable", "fact"]
-"""A fact is what the experiment sets itself, as the document does: it agrees, and nothing was found out."""
+Verdict = Literal["reproduced", "differs", "inconclusive", "undecided by the source", "not comparable", "fact"]
+"""A fact is what the experiment sets itself, as the document does: it agrees, and nothing was found out.
+
+Undecided by the source is a claim that holds under some readings of what the source leaves open, and under others not.
+"""
 
 
 class Ruling(NamedTuple):
@@ -125,6 +139,28 @@ class Ruling(NamedTuple):
     accepts: tuple[float, float]
 
 
+class Reading(NamedTuple):
+    """What one reading of what the source leaves open says about a claim.
+
+    Attributes
+    ----------
+    reading : str
+        What it reads differently, in a few words.
+    answer : str
+        reproduced, differs, inconclusive or fact, as the rule alone says; not comparable where nothing can be said,
+        because machines missed their gap or trials are missing.
+    reproduced : float or None
+        What its trials give; None where they give nothing.
+    new_data : str or None
+        Its answer to the question whether a difference would hold on new data.
+    """
+
+    reading: str
+    answer: str
+    reproduced: float | None = None
+    new_data: str | None = None
+
+
 @dataclass(frozen=True)
 class Judgement:
     """A row of `published.csv`, without the columns of the claim itself.
@@ -132,7 +168,7 @@ class Judgement:
     Attributes
     ----------
     verdict : str
-        reproduced, differs, inconclusive, not comparable, or fact.
+        reproduced, differs, inconclusive, undecided by the source, not comparable, or fact.
     rule : str
         By which it came about.
     what : str
@@ -153,6 +189,11 @@ class Judgement:
         Its answer, as a verdict.
     accepts_low, accepts_high : float
         Printed numbers between these would have been reproduced; NaN for claims about no number.
+    readings : tuple of Reading
+        What the rule alone says under each reading of what the source leaves open that this experiment tries, its own
+        first; none where it declares none.
+    answer : str or None
+        What the rule says by itself, where the verdict was withheld.
     """
 
     verdict: Verdict
@@ -170,6 +211,8 @@ class Judgement:
     new_data: Verdict | None = None
     accepts_low: float = np.nan
     accepts_high: float = np.nan
+    readings: tuple[Reading, ...] = ()
+    answer: Verdict | None = None
 
     @classmethod
     def of_number(cls, ruling: Ruling, what: str, found: MeanInterval) -> Judgement:
@@ -204,10 +247,10 @@ class Judgement:
         return cls("not comparable", reason, what)
 
     def held_against(self, obstacle: str | None) -> Judgement:
-        """Keep the numbers, with the verdict 'not comparable' if there is an obstacle."""
+        """Keep the numbers and the answer, with the verdict 'not comparable' if there is an obstacle."""
         if obstacle is None or self.verdict == "not comparable":
             return self
-        return replace(self, verdict="not comparable", rule=obstacle)
+        return replace(self, verdict="not comparable", rule=obstacle, answer=self.verdict)
 
 
 def verdict_of(*, holds: bool, fails: bool) -> Verdict:
@@ -230,6 +273,12 @@ Text = Annotated[str, Field(min_length=1)]
 Metric = Literal[*METRICS]  # type: ignore[valid-type]
 Fixed = Literal["before", "after"]
 """Whether the rule of a claim was fixed before its figure was known, or after."""
+Nature = Literal["finding", "order", "arithmetic", "fact", "repeat"]
+"""What a claim is about.
+
+A number that a method gives; what comes first, or is alike; what a document computes from numbers that it prints; the
+data, or what the experiment sets; what another claim says already. Findings and orders are counted.
+"""
 
 
 class Place(StrictModel):
@@ -280,6 +329,12 @@ class Claim(StrictModel):
         description="What the source leaves open and the number depends on: it is shown beside ours, and nothing is "
         "said about the source.",
     )
+    readings: dict[Text, Annotated[tuple[Text, ...], Field(min_length=1)]] = Field(
+        default={},
+        exclude_if=operator.not_,
+        description="Other readings of what 'unstated' names: by the label that the claim speaks of, the labels that "
+        "take its place, one after the other. The claim is decided over all of them.",
+    )
     part_of: Text | None = Field(
         default=None,
         exclude_if=operator.not_,
@@ -291,6 +346,34 @@ class Claim(StrictModel):
         description="Whether the rule was fixed before the figure that it judges was known, or after; that of the "
         "experiment if left out.",
     )
+    nature: Nature | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="What the claim is about, where its kind does not tell: a finding about a method, an order, "
+        "arithmetic of printed numbers, or a fact of the data.",
+    )
+    repeats: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Identifier of the claim that this one repeats: one number in two tables, or in two units.",
+    )
+
+    default_nature: ClassVar[Nature] = "finding"
+
+    @model_validator(mode="after")
+    def _repeats_something(self) -> Claim:
+        if self.nature == "repeat":
+            raise ValueError(
+                "'nature: repeat' does not say what is repeated; write 'repeats' with the claim's id instead"
+            )
+        if self.nature and self.repeats:
+            raise ValueError("a claim that repeats another one has no nature of its own; take out 'nature'")
+        return self
+
+    @property
+    def effective_nature(self) -> Nature:
+        """What the claim is about, by its kind where it does not say so itself."""
+        return "repeat" if self.repeats else self.nature or self.default_nature
 
     def places(self) -> Iterator[Place]:
         """Yield the places on curves that the claim is about."""
@@ -300,9 +383,30 @@ class Claim(StrictModel):
         """Yield the labels of the rankings that the claim is about."""
         yield from (place.ranking for place in self.places())
 
+    def other_readings(self) -> Iterator[tuple[str, Claim]]:
+        """Yield the claim as it is under each of the other `readings`, after the label that stands for the reading."""
+        for label, others in self.readings.items():
+            for other in others:
+                content = _relabelled(self.model_dump(exclude={"readings"}), label, other)
+                yield other, type(self).model_validate(content)
+
     @abstractmethod
     def judge(self, findings: Findings) -> Judgement:
         """Compare the claim with the findings, which cover all its places and rankings."""
+
+
+_NAMES_RANKINGS = frozenset({"ranking", "labels", "between", "others", "settings"})
+
+
+def _relabelled(content: Any, label: str, other: str, *, names: bool = False) -> Any:
+    """Put another label in the place of one, wherever a claim names rankings; subsets keep what follows a comma."""
+    if isinstance(content, dict):
+        return {key: _relabelled(value, label, other, names=key in _NAMES_RANKINGS) for key, value in content.items()}
+    if isinstance(content, tuple):
+        return tuple(_relabelled(value, label, other, names=names) for value in content)
+    if names and isinstance(content, str) and (content == label or content.startswith(f"{label}, ")):
+        return other + content.removeprefix(label)
+    return content
 
 
 class NumberClaim(Claim):
@@ -319,3 +423,13 @@ class TolerantClaim(NumberClaim):
     tolerance: Annotated[float, Field(gt=0)] = Field(
         description="Difference that still counts as agreement, in the unit of the number; points for per cents."
     )
+
+    @model_validator(mode="after")
+    def _tolerance_allows_for_rounding(self) -> Self:
+        half_step = 0.5 * 10.0**-self.decimals
+        if self.tolerance < half_step * (1 - 1e-9):
+            raise ValueError(
+                f"the tolerance {self.tolerance:g} is less than half of the last printed digit, so that no number of "
+                f"trials could show agreement; write at least {half_step:g}, or the number of decimals that is printed"
+            )
+        return self

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
-from fsvm_cli.evaluation.statistics import CONFIDENCE
+from fsvm_cli.evaluation.statistics import CONFIDENCE, mean_interval
 from fsvm_cli.spec.claims.base import Ruling, verdict_of
 
 if TYPE_CHECKING:
@@ -16,22 +17,43 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.evaluation.statistics import MeanInterval
-    from fsvm_cli.spec.claims.base import NumberClaim, TolerantClaim, Verdict
+    from fsvm_cli.spec.claims.base import NumberClaim, Reading, TolerantClaim, Verdict
+
+QUANTILE = float(ndtri((1 + CONFIDENCE) / 2))
+"""Standard errors on either side of a mean."""
+
+MIN_RUNS = math.ceil(2 / (1 - CONFIDENCE) - 1e-9) - 1
+"""With fewer of ours, a printed number beyond all of them would not be among the 2.5 % most extreme of all runs."""
 
 
 def agreement(
-    claim: TolerantClaim, found: MeanInterval, published_spread: tuple[float, int], unit: str, *, digits: int = 2
+    claim: TolerantClaim,
+    values: NDArray[np.float64],
+    unit: str,
+    *,
+    published_sd: float | None = None,
+    published_n: int = 1,
+    digits: int = 2,
 ) -> Ruling:
-    """Find agreement where the difference of the means, with all its uncertainty, lies within the tolerance.
+    """Compare a printed number with ours, as its own sampling error allows.
+
+    A number of one run is judged by `ordinariness`, unless all of our runs give the same. A mean of several is judged
+    by its difference from ours. Where its own error leaves room within the tolerance, the difference, with all of its
+    uncertainty, must lie within the tolerance (a test of equivalence). Where its own error takes more than half of the
+    tolerance, no number of our trials could show that often enough of a print that is right: then the print must be an
+    ordinary mean of as many of our runs, and the tolerance comes on top.
 
     Parameters
     ----------
     claim : TolerantClaim
-    found : MeanInterval
-    published_spread : (float, int)
-        Standard deviation of one of the runs that the printed number is the mean of, and how many they were.
+    values : ndarray, shape (n_trials,)
+        Ours; NaN, of trials that have none, do not count.
     unit : str
         Of the difference.
+    published_sd : float, optional
+        Standard deviation of one of the runs that the printed number is the mean of; that of ours if left out.
+    published_n : int
+        How many they were.
     digits : int
         Decimals of the difference in the rule.
 
@@ -39,26 +61,41 @@ def agreement(
     -------
     Ruling
     """
-    step = 10.0**-claim.decimals
+    known = values[~np.isnan(values)]
+    if not known.size:
+        return Ruling("inconclusive", "no trial has a number", (np.inf, -np.inf))
+    if published_n == 1 and published_sd is None and np.ptp(known) > 0:
+        return ordinariness(claim, known, claim.tolerance)
+    found = mean_interval(known)
+    half_step = 0.5 * 10.0**-claim.decimals
     # The number before printing lay in an interval of one unit: around the print, or above it where the rest was cut.
-    offset = 0.5 * step if claim.print == "truncated" else 0.0
-    spread, n_published = published_spread
-    standard_error = np.sqrt(np.nan_to_num(found.std) ** 2 / found.n + np.nan_to_num(spread) ** 2 / n_published)
-    half_width = float(ndtri((1 + CONFIDENCE) / 2) * standard_error + 0.5 * step)
+    offset = half_step if claim.print == "truncated" else 0.0
+    own_sd = np.nan_to_num(found.std)
+    own_error = QUANTILE * own_sd / np.sqrt(found.n)
+    printed_error = QUANTILE * (own_sd if published_sd is None else published_sd) / np.sqrt(published_n)
+    half_width = float(np.hypot(own_error, printed_error) + half_step)
     difference, tolerance = found.mean - (claim.published + offset), claim.tolerance
-    verdict = verdict_of(
-        holds=abs(difference) + half_width <= tolerance, fails=abs(difference) - half_width > tolerance
-    )
-    interval = f"{difference:+.{digits}f} ± {half_width:.{digits}f}"
-    margin, centre = tolerance - half_width, found.mean - offset
-    rule = f"difference {interval} against a tolerance of {tolerance:g} {unit}".rstrip()
+    if printed_error > 0.5 * (tolerance - half_step):
+        allowed = float(tolerance + printed_error + half_step)
+        margin = float(allowed - own_error)
+        rule = (
+            f"difference {difference:+.{digits}f} ± {own_error:.{digits}f}, where ordinary means of {published_n} runs "
+            f"lie within {allowed:.{digits}f} {unit}".rstrip()
+            + f", of which {tolerance:g} are tolerance"
+        )
+    else:
+        margin = tolerance - half_width
+        interval = f"{difference:+.{digits}f} ± {half_width:.{digits}f}"
+        rule = f"difference {interval} against a tolerance of {tolerance:g} {unit}".rstrip()
+    verdict = verdict_of(holds=abs(difference) <= margin, fails=abs(difference) - half_width > tolerance)
+    centre = found.mean - offset
     return Ruling(verdict, rule, (centre - margin, centre + margin))
 
 
 def ordinariness(claim: NumberClaim, values: NDArray[np.float64], tolerance: float = 0.0) -> Ruling:
     """Find agreement where the printed number is not among the most extreme of our runs, on either side.
 
-    With so few runs that none would be extreme enough, nothing can differ, and the verdict is inconclusive.
+    With fewer than `MIN_RUNS` none would be extreme enough: nothing can differ, and the verdict is inconclusive.
 
     Parameters
     ----------
@@ -80,9 +117,10 @@ def ordinariness(claim: NumberClaim, values: NDArray[np.float64], tolerance: flo
     extreme = (1 - CONFIDENCE) / 2
     verdict = verdict_of(holds=1 / (len(values) + 1) <= extreme, fails=bool(tail <= extreme))
     allowed = f", with a tolerance of {tolerance:g}" if tolerance else ""
+    too_few = f"; {len(values)} runs are too few, {MIN_RUNS} are needed" if len(values) < MIN_RUNS else ""
     rule = (
         f"{100 * tail:.1f} % of the runs, the printed one among them, lie as far out as it on its rarer side{allowed}; "
-        "ordinary is more than 2.5 %"
+        f"ordinary is more than 2.5 %{too_few}"
     )
     return Ruling(verdict, rule, _ordinary_numbers(claim, values, tolerance, extreme))
 
@@ -101,6 +139,48 @@ def _ordinary_numbers(
         float(ascending[n_beside - 1]) - step - tolerance + offset,
         float(ascending[-n_beside]) + tolerance + offset,
     )
+
+
+FEWEST_READINGS = 2
+"""With fewer, nothing is said about what a source leaves open."""
+
+
+def verdict_over_readings(answers: Sequence[str]) -> Verdict:
+    """Find the verdict on a claim whose source leaves something open, by what is said under each reading of it.
+
+    A claim that agrees under all readings is reproduced, one that does under none differs, and where some agree and
+    others do not, what the source does not say decides: it is undecided by the source. A reading that is inconclusive
+    itself, or not comparable since machines missed their gap, counts as neither; unless others disagree already, it
+    leaves the claim inconclusive.
+
+    Parameters
+    ----------
+    answers : sequence of str
+        Verdicts of the readings, at least `FEWEST_READINGS`.
+    """
+    n_agreeing = sum(answer in AGREEING for answer in answers)
+    n_differing = sum(answer == "differs" for answer in answers)
+    if n_agreeing and n_differing:
+        return "undecided by the source"
+    if n_agreeing == len(answers):
+        return "fact" if set(answers) == {"fact"} else "reproduced"
+    if n_differing == len(answers):
+        return "differs"
+    return "not comparable" if set(answers) == {"not comparable"} else "inconclusive"
+
+
+AGREEING = frozenset({"reproduced", "fact"})
+"""Answers of readings under which a claim holds."""
+
+
+def readings_in_words(readings: Sequence[Reading]) -> str:
+    """Say under how many readings a claim agrees, and what is found under each."""
+    n_agreeing = sum(each.answer in AGREEING for each in readings)
+    each_in_words = "; ".join(
+        f"{each.reading}: {each.answer}" + ("" if each.reproduced is None else f" ({each.reproduced:.4g})")
+        for each in readings
+    )
+    return f"agrees in {n_agreeing} of {len(readings)} readings of what the source leaves open ({each_in_words})"
 
 
 def is_positive(found: MeanInterval) -> bool:

@@ -275,6 +275,24 @@ class Kernel(ABC):
             values[start : start + DIAGONAL_BLOCK_ROWS] = self.gram(own, own, features).diagonal()
         return values
 
+    def explicit_features(self, X: Matrix) -> Array | None:  # noqa: ARG002 - of kernels that have them
+        """Compute phi(x_i) with phi(u) . phi(v) = K(u, v), where the feature space is small.
+
+        A Gram matrix has lost what is below the rounding of the largest kernel value; the features have not, so that a
+        machine on them may be certified where one on the matrix is not.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Samples, as in `gram`.
+
+        Returns
+        -------
+        (n, n_explicit) array or None
+            None of a kernel without such a map, of sparse samples, and where there would be many of them.
+        """
+        return None
+
     def rounding(self, X: Matrix, features: Features | None = None) -> Rounding:
         """Bound what rounding does to kernel values of samples with each other, however they are computed.
 

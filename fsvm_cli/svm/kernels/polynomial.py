@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import annotated_types
+import numpy as np
+from scipy import sparse
 
 from fsvm_cli.svm.kernels.additive import ScaledKernel, Weights
 from fsvm_cli.svm.kernels.compiled import INNER_PRODUCT, POWER, Form
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.kernels.pairwise import Matrix
+
+MAX_EXPLICIT_FEATURES = 2000
+"""Monomials: as many as a machine in the space of the features takes in about a second."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,20 @@ class Polynomial(ScaledKernel):
     def roughness(self) -> tuple[float, ...]:
         """Degree, scale, and the less the larger the offset, which favours terms of low degree."""
         return (self.degree, self.scale, -self.offset)
+
+    def explicit_features(self, X: Matrix) -> Array | None:
+        """Compute the monomials of up to this degree, each times the root of its coefficient in the kernel."""
+        n_features = X.shape[1]
+        if sparse.issparse(X) or math.comb(n_features + self.degree, self.degree) > MAX_EXPLICIT_FEATURES:
+            return None
+        roots = np.sqrt(self.scale * self._weights_or_ones(n_features))
+        base = np.column_stack([np.full(len(X), math.sqrt(self.offset)), X * roots])
+        columns = []
+        for chosen in itertools.combinations_with_replacement(range(n_features + 1), self.degree):
+            powers = Counter(chosen).values()
+            coefficient = math.factorial(self.degree) // math.prod(map(math.factorial, powers))
+            columns.append(math.sqrt(coefficient) * base[:, chosen].prod(axis=1))
+        return np.column_stack(columns)
 
     def at_unit_scale(self, n_features: int) -> Self:
         """Return the kernel with a scale of 1: its weights are the a_j of KPD-SVM (2018), eq. (8)."""

@@ -81,6 +81,14 @@ class UnitDiagonal(Kernel):
             np.fill_diagonal(gram, inverse_a > 0.0)
         return gram
 
+    def explicit_features(self, X: Matrix) -> Array | None:  # noqa: D102 - as in Kernel
+        features = self.kernel.explicit_features(X)
+        if features is None:
+            return None
+        lengths = np.linalg.norm(features, axis=1, keepdims=True)
+        unit: Array = np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0.0)
+        return unit
+
     def rounding(self, X: Matrix, features: Features | None = None) -> Rounding:  # noqa: D102 - as in Kernel
         own, inverse = self.kernel.rounding(X, features), self._inverse_lengths(X, features)
         reach, lengths = own.reach * inverse, own.lengths * inverse

@@ -294,10 +294,10 @@ def test_an_estimator_decides_the_same_in_either_space(weights, n_classes):
 
 
 def test_auto_takes_the_feature_space_where_samples_are_many():
-    X = np.zeros((2001, 501))
-    assert isinstance(training_set(Linear(), X[:, :500], "auto").form, FeatureSpaceTrainingSet)
+    X = np.zeros((1001, 251))
+    assert isinstance(training_set(Linear(), X[:, :250], "auto").form, FeatureSpaceTrainingSet)
     assert isinstance(training_set(Linear(), X, "auto").form, GramTrainingSet)
-    assert isinstance(training_set(Linear(), X[:2000, :3], "auto").form, GramTrainingSet)
+    assert isinstance(training_set(Linear(), X[:1000, :3], "auto").form, GramTrainingSet)
 
 
 def test_a_machine_that_misses_its_gap_among_the_features_is_tried_on_a_gram_matrix(monkeypatch):

@@ -6,7 +6,7 @@ by name; and the features that make up a share of the relevance.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,7 @@ from fsvm_cli.spec.claims.base import (
     Claim,
     Judgement,
     Metric,
+    Nature,
     Place,
     PositiveInt,
     Text,
@@ -28,6 +29,8 @@ from fsvm_cli.spec.claims.rules import SIZE_RULE, agreement, interval_of_counts,
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from fsvm_cli.spec.claims.base import Findings
 
@@ -67,6 +70,8 @@ class CountClaim(Claim):
 
 class SmallestSubsetClaim(Claim):
     """The best subset of a ranking has no more features than that of any other; its size is that of a count."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["smallest-subset"]
     ranking: Text
@@ -110,16 +115,21 @@ class SelectedCountClaim(TolerantClaim):
         yield self.ranking
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the printed number with the mean of ours, as that of one run."""
-        scores = findings.scores(self.ranking)
-        found = mean_interval(np.count_nonzero(scores >= self.threshold, axis=1).astype(float))
-        ruling = agreement(self, found, (found.std, 1), "features")
+        """Compare the printed number, that of one run, with ours, see `agreement`."""
+        counts = findings.of_scores(
+            self.ranking,
+            lambda scores: np.count_nonzero(scores >= self.threshold, axis=1).astype(float),
+            (0, len(findings.feature_names)),
+        )
+        ruling = agreement(self, counts, "features")
         what = f"features that '{self.ranking}' selects by a score of at least {self.threshold:g}"
-        return Judgement.of_number(ruling, what, found)
+        return Judgement.of_number(ruling, what, mean_interval(counts))
 
 
 class SelectedFeaturesClaim(Claim):
     """Exactly these features are selected, in the one run of the document: it should be nothing unusual in ours."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["selected-features"]
     ranking: Text
@@ -138,10 +148,13 @@ class SelectedFeaturesClaim(Claim):
     def judge(self, findings: Findings) -> Judgement:
         """Count the runs that select exactly these."""
         claimed = np.array([name in self.features for name in findings.feature_names])
-        scores = findings.scores(self.ranking)
-        best = ranks_of(scores) <= len(self.features)
-        selected = best if self.threshold is None else scores >= self.threshold
-        found = mean_interval((selected == claimed).all(axis=1).astype(float))
+
+        def selects_exactly(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+            best = ranks_of(scores) <= len(self.features)
+            selected = best if self.threshold is None else scores >= self.threshold
+            return np.asarray((selected == claimed).all(axis=1), dtype=np.float64)
+
+        found = mean_interval(findings.of_scores(self.ranking, selects_exactly, (0, 1)))
         # The share of our runs is counted, not estimated, and so has no interval.
         verdict = verdict_on_bounds(found.mean, found.mean, at_least=self.at_least)
         how = "as the best ones" if self.threshold is None else f"by a score of at least {self.threshold:g}"
@@ -169,11 +182,15 @@ class RelevanceCountClaim(TolerantClaim):
         yield self.ranking
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the printed number with the mean of ours, as that of one run."""
-        scores = findings.scores(self.ranking)
+        """Compare the printed number, that of one run, with ours, see `agreement`."""
         select = most_relevant if self.end == "most" else least_relevant
-        counts = np.array([len(select(row, self.relevance)) for row in scores], dtype=np.float64)
-        found = mean_interval(counts if self.unit == "features" else 100 * counts / scores.shape[1])
-        ruling = agreement(self, found, (found.std, 1), UNITS[self.unit])
+        n_features = len(findings.feature_names)
+        counts = findings.of_scores(
+            self.ranking,
+            lambda scores: np.array([len(select(row, self.relevance)) for row in scores], dtype=np.float64),
+            (1, n_features) if self.end == "most" else (0, n_features - 1),
+        )
+        values = counts if self.unit == "features" else 100 * counts / n_features
+        ruling = agreement(self, values, UNITS[self.unit])
         what = f"{self.end} relevant features of '{self.ranking}' at a relevance of {self.relevance:g}"
-        return Judgement.of_number(ruling, f"{what} ({UNITS[self.unit]})", found)
+        return Judgement.of_number(ruling, f"{what} ({UNITS[self.unit]})", mean_interval(values))

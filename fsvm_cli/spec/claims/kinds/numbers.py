@@ -1,13 +1,13 @@
 """Claims about printed numbers.
 
-Means, single runs, the best of several methods, counts of test errors, measures of classifiers, facts of the problem,
-hyperparameters that a method selects, numbers within a range over several settings, and figures of a printed confusion
-matrix.
+Means, single runs, gains, the best of several methods, counts of test errors, measures of classifiers, facts of the
+problem, hyperparameters that a method selects, numbers and gains within a range over several settings, and figures of a
+printed confusion matrix.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,6 +19,7 @@ from fsvm_cli.spec.claims.base import (
     Fact,
     Judgement,
     Metric,
+    Nature,
     NumberClaim,
     Place,
     Portion,
@@ -30,8 +31,9 @@ from fsvm_cli.spec.claims.base import (
 from fsvm_cli.spec.claims.rules import agreement, ordinariness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
+    from fsvm_cli.evaluation.statistics import MeanInterval
     from fsvm_cli.spec.claims.base import Findings
 
 
@@ -48,11 +50,11 @@ class ValueClaim(TolerantClaim):
         yield self.at
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the two means, with all their uncertainty."""
-        found = findings.estimate(self.at)
-        spread = (found.std if self.published_sd is None else self.published_sd, self.published_n)
-        ruling = agreement(self, found, spread, "points")
-        return Judgement.of_number(ruling, f"{self.at} (%)", found)
+        """Compare the two means, or the printed run with ours, see `agreement`."""
+        ruling = agreement(
+            self, findings.at(self.at), "points", published_sd=self.published_sd, published_n=self.published_n
+        )
+        return Judgement.of_number(ruling, f"{self.at} (%)", findings.estimate(self.at))
 
 
 class SingleRunClaim(NumberClaim):
@@ -71,8 +73,34 @@ class SingleRunClaim(NumberClaim):
         return Judgement.of_number(ruling, f"{self.at} (%)", findings.estimate(self.at))
 
 
+class GainClaim(TolerantClaim):
+    """A printed gain, in points: what one printed number is above another, on the same trials.
+
+    Two numbers may each be met by some setting, and their difference by none. The tolerance is that of the difference;
+    whichever way the two prints drop their rests, they cancel in the mean.
+    """
+
+    kind: Literal["gain"]
+    higher: Place = Field(description="Place whose printed number is the minuend; a printed loss has a gain below 0.")
+    lower: Place
+    print: Literal["rounded"] = Field(default="rounded", description="A difference of prints has no rest to drop.")
+    published_n: PositiveInt = Field(default=1, description="Number of runs that the two numbers are means of.")
+
+    def places(self) -> Iterator[Place]:
+        """Yield both places."""
+        yield self.higher
+        yield self.lower
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Compare the printed difference with the differences on the same trials."""
+        compared = findings.compared(self.higher, self.lower)
+        differences = findings.at(self.higher) - findings.at(self.lower)
+        ruling = agreement(self, differences, "points", published_n=self.published_n)
+        return Judgement.of_number(ruling, f"{self.higher} minus {self.lower} (points)", compared.found)
+
+
 class BestOfClaim(TolerantClaim):
-    """A printed number, in per cent, that is the best of several methods."""
+    """A printed number, in per cent, that is the best of several methods in one run."""
 
     kind: Literal["best-of"]
     labels: Annotated[tuple[Text, ...], Field(min_length=2)] = Field(description="Labels of the methods.")
@@ -84,11 +112,11 @@ class BestOfClaim(TolerantClaim):
         yield from (Place(ranking=label, features=self.features, metric=self.metric) for label in self.labels)
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare with the method whose mean is best here."""
-        best = max(self.places(), key=lambda place: float(findings.at(place).mean()))
-        found = findings.estimate(best)
-        ruling = agreement(self, found, (found.std, 1), "points")
-        return Judgement.of_number(ruling, f"{best} (%), the best of the named", found)
+        """Compare with the best of the methods in each of our runs, and show the one whose mean is best."""
+        values = {place: findings.at(place) for place in self.places()}
+        best = max(values, key=lambda place: float(values[place].mean()))
+        ruling = agreement(self, np.max(list(values.values()), axis=0), "points")
+        return Judgement.of_number(ruling, f"{best} (%), the best of the named", findings.estimate(best))
 
 
 class ErrorCountClaim(TolerantClaim):
@@ -104,14 +132,14 @@ class ErrorCountClaim(TolerantClaim):
         yield self.at
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the two means, with all their uncertainty."""
+        """Compare the two means, or the printed run with ours, see `agreement`."""
         rate = 1.0 - findings.at(self.at.model_copy(update={"metric": "accuracy"})) / 100.0
-        found = mean_interval(rate * findings.fact("n_test", "test part"))
+        errors = rate * findings.fact("n_test", "test part")
+        found = mean_interval(errors)
         what = f"test errors, '{self.at.ranking}'"
         if found.n == 0:
             return Judgement("inconclusive", "no trial has a classifier", what)
-        spread = (found.std if self.published_sd is None else self.published_sd, self.published_n)
-        ruling = agreement(self, found, spread, "errors")
+        ruling = agreement(self, errors, "errors", published_sd=self.published_sd, published_n=self.published_n)
         return Judgement.of_number(ruling, what, found)
 
 
@@ -129,13 +157,14 @@ class MeasureClaim(TolerantClaim):
         yield self.at
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the two means, with all their uncertainty."""
-        found = mean_interval(findings.measure(self.at, self.measure))
+        """Compare the two means, or the printed run with ours, see `agreement`."""
+        values = findings.measure(self.at, self.measure)
+        found = mean_interval(values)
         what = f"{self.measure}, '{self.at.ranking}'"
         if found.n == 0:
             return Judgement("inconclusive", "no trial has it", what)
-        spread = (found.std if self.published_sd is None else self.published_sd, self.published_n)
-        ruling = agreement(self, found, spread, "", digits=self.decimals + 1)
+        sd, n, digits = self.published_sd, self.published_n, self.decimals + 1
+        ruling = agreement(self, values, "", published_sd=sd, published_n=n, digits=digits)
         return Judgement.of_number(ruling, what, found)
 
 
@@ -166,6 +195,13 @@ class ProblemClaim(TolerantClaim):
         description="Rows that the major class and the uncertainty of the class are those of.",
     )
 
+    @property
+    def effective_nature(self) -> Nature:
+        """What the claim is about: the data and their parts, or what the machine tells."""
+        if self.nature or self.repeats or self.fact == "classifier-information":
+            return super().effective_nature
+        return "fact"
+
     def places(self) -> Iterator[Place]:
         """Yield the machine on all features."""
         yield Place()
@@ -173,14 +209,13 @@ class ProblemClaim(TolerantClaim):
     def judge(self, findings: Findings) -> Judgement:
         """Compare a fact that varies with the run as one run among ours, and any other as a number."""
         values, unit = findings.fact(self.fact, self.of), FACT_UNITS[self.fact]
-        found = mean_interval(values)
-        varies = found.n > 1 and np.ptp(values) > 0
-        ruling = ordinariness(self, values, self.tolerance) if varies else agreement(self, found, (0.0, 1), unit)
+        ruling = agreement(self, values, unit)
         if ruling.verdict == "reproduced" and findings.is_set(self.fact):
             rule = "set by the experiment, as in the document: nothing was found out"
             ruling = ruling._replace(verdict="fact", rule=rule)
         of_rows = "" if self.of == "test part" else f", for the {self.of}"
-        return Judgement.of_number(ruling._replace(rule=ruling.rule + of_rows), f"{self.fact} ({unit})", found)
+        ruling = ruling._replace(rule=ruling.rule + of_rows)
+        return Judgement.of_number(ruling, f"{self.fact} ({unit})", mean_interval(values))
 
 
 class ChosenNumberClaim(NumberClaim):
@@ -237,20 +272,57 @@ class WithinRangeClaim(TolerantClaim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Ask whether the printed number lies outside of all that was found, and show the nearest."""
-        found = {place: findings.estimate(place) for place in self.places()}
-        least = min(float(np.nanmin([each.mean, each.low])) for each in found.values())
-        most = max(float(np.nanmax([each.mean, each.high])) for each in found.values())
-        step = 10.0**-self.decimals
-        lowest = self.published - (0.0 if self.print == "truncated" else 0.5 * step)
-        is_outside = lowest + step + self.tolerance < least or lowest - self.tolerance > most
-        nearest = min(found, key=lambda place: abs(found[place].mean - self.published))
-        tried = "; ".join(f"{place.ranking}: {each.mean:.2f}" for place, each in found.items())
-        rule = (
-            f"{'outside' if is_outside else 'within'} the range {least:.2f} to {most:.2f} of {len(found)} settings, "
-            f"with a tolerance of {self.tolerance:g}; within, it is explained by none ({tried})"
+        found = {place.ranking: findings.estimate(place) for place in self.places()}
+        where = Place(features=self.features, metric=self.metric)
+        return _judged_by_range(self, found, lambda label: f"{where.model_copy(update={'ranking': label})} (%)")
+
+
+class GainWithinRangeClaim(TolerantClaim):
+    """A printed gain, in points, beside those of all settings that are tried; judged as a number `within-range` is.
+
+    Each of two numbers may lie within the range of all settings, and their difference outside of it: then no setting
+    gives both.
+    """
+
+    kind: Literal["gain-within-range"]
+    labels: Annotated[tuple[Text, ...], Field(min_length=2)] = Field(description="Labels of the settings.")
+    features: PositiveInt = Field(description="Number of features whose printed number is the minuend.")
+    over: Literal["all"] | PositiveInt = Field(default="all", description="Number of features of the subtrahend.")
+    metric: Metric = "accuracy"
+    print: Literal["rounded"] = Field(default="rounded", description="A difference of prints has no rest to drop.")
+
+    def _ends(self, label: str) -> tuple[Place, Place]:
+        higher, lower = (
+            Place(ranking=label, features=features, metric=self.metric) for features in (self.features, self.over)
         )
-        what = f"{nearest} (%), the nearest of {len(found)} settings"
-        return Judgement.of_mean(verdict_of(holds=False, fails=is_outside), rule, what, found[nearest])
+        return higher, lower
+
+    def places(self) -> Iterator[Place]:
+        """Yield both places of each setting."""
+        for label in self.labels:
+            yield from self._ends(label)
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Ask whether the printed gain lies outside of all that was found, and show the nearest."""
+        found = {label: findings.compared(*self._ends(label)).found for label in self.labels}
+        return _judged_by_range(self, found, lambda label: "{} minus {} (points)".format(*self._ends(label)))
+
+
+def _judged_by_range(claim: TolerantClaim, found: Mapping[str, MeanInterval], what: Callable[[str], str]) -> Judgement:
+    """Judge a printed number by the range of what settings give; `what` says what a setting's number is."""
+    least = min(float(np.nanmin([each.mean, each.low])) for each in found.values())
+    most = max(float(np.nanmax([each.mean, each.high])) for each in found.values())
+    step = 10.0**-claim.decimals
+    lowest = claim.published - (0.0 if claim.print == "truncated" else 0.5 * step)
+    is_outside = lowest + step + claim.tolerance < least or lowest - claim.tolerance > most
+    nearest = min(found, key=lambda label: abs(found[label].mean - claim.published))
+    tried = "; ".join(f"{label}: {each.mean:.2f}" for label, each in found.items())
+    rule = (
+        f"{'outside' if is_outside else 'within'} the range {least:.2f} to {most:.2f} of {len(found)} settings, "
+        f"with a tolerance of {claim.tolerance:g}; within, it is explained by none ({tried})"
+    )
+    verdict = verdict_of(holds=False, fails=is_outside)
+    return Judgement.of_mean(verdict, rule, f"{what(nearest)}, the nearest of {len(found)} settings", found[nearest])
 
 
 Quantity = Literal["accuracy", "class-uncertainty", "classifier-information"]
@@ -262,6 +334,8 @@ class ConfusionMatrixClaim(TolerantClaim):
 
     The accuracy in per cent, the uncertainty of the class and the information of the classifier in bits.
     """
+
+    default_nature: ClassVar[Nature] = "arithmetic"
 
     kind: Literal["confusion-matrix"]
     matrix: Annotated[tuple[Counts, ...], Field(min_length=2)] = Field(
@@ -283,7 +357,6 @@ class ConfusionMatrixClaim(TolerantClaim):
         else:
             compute = class_uncertainty if self.quantity == "class-uncertainty" else classifier_information
             value, unit = compute(confusion), "bits"
-        found = mean_interval(np.atleast_1d(value))
-        ruling = agreement(self, found, (0.0, 1), unit)
+        ruling = agreement(self, np.atleast_1d(value), unit)
         what = f"{self.quantity} of a printed confusion matrix ({'%' if unit == 'points' else unit})"
-        return Judgement.of_number(ruling, what, found)
+        return Judgement.of_number(ruling, what, mean_interval(np.atleast_1d(value)))

@@ -1,26 +1,27 @@
 """Claims about orders: of places on curves, along a curve, and of the scores of features.
 
-One place is higher than another or about equal, a curve falls, scores are correlated or follow a given order, and the
-best or worst features are given ones; also claims that one experiment alone cannot judge.
+One place, or a mean of several, is higher than another, not lower or about equal, the cells of a table stand in an
+order, a curve falls, scores are correlated or follow a given order, and the best or worst features are given ones; also
+claims that one experiment alone cannot judge.
 """
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 from scipy.special import ndtri
 
-from fsvm_cli.evaluation.statistics import CONFIDENCE, mean_interval
+from fsvm_cli.evaluation.statistics import CONFIDENCE, mean_interval, p_value
 from fsvm_cli.ranking.ranks import ranks_of
-from fsvm_cli.spec.claims.base import Claim, Judgement, Metric, Place, Text, verdict_of, verdict_on_bounds
+from fsvm_cli.spec.claims.base import Claim, Judgement, Metric, Nature, Place, Text, verdict_of, verdict_on_bounds
 from fsvm_cli.spec.claims.rules import is_negative, is_nothing, is_positive, verdict_on_sign
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 class DifferenceClaim(Claim):
     """One place is higher than another, on the same trials."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["difference"]
     higher: Place
@@ -47,8 +50,70 @@ class DifferenceClaim(Claim):
         return Judgement.of_comparison(verdict_on_sign, "lies above 0", what, compared)
 
 
+class MeanDifferenceClaim(Claim):
+    """The mean over some compared methods is higher than that over others, on the same trials.
+
+    As that of a kernel over all parameters that are tried.
+    """
+
+    default_nature: ClassVar[Nature] = "order"
+
+    kind: Literal["mean-difference"]
+    higher: Annotated[tuple[Text, ...], Field(min_length=1)] = Field(description="Labels of the ones.")
+    lower: Annotated[tuple[Text, ...], Field(min_length=1)] = Field(description="Labels of the others.")
+    metric: Metric = "accuracy"
+
+    def _places_of(self, labels: tuple[str, ...]) -> list[Place]:
+        return [Place(ranking=label, metric=self.metric) for label in labels]
+
+    def places(self) -> Iterator[Place]:
+        """Yield the place of each compared method."""
+        yield from self._places_of(self.higher + self.lower)
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Look at the differences of the means on the same trials; the mean over the splits decides."""
+        compared = findings.compared_means(self._places_of(self.higher), self._places_of(self.lower))
+        what = f"mean {self.metric} of {len(self.higher)} methods minus that of {len(self.lower)} (points)"
+        return Judgement.of_comparison(verdict_on_sign, "lies above 0", what, compared)
+
+
+class NonInferiorityClaim(Claim):
+    """One place is not lower than another by more than a margin, on the same trials: a test of non-inferiority.
+
+    That a method does not improve on another is that its error is not lower by what counts as an improvement. A
+    difference of 0 bears that out, which a test that it is worse would leave open at any number of trials.
+    """
+
+    default_nature: ClassVar[Nature] = "order"
+
+    kind: Literal["non-inferiority"]
+    higher: Place
+    lower: Place
+    margin: Annotated[float, Field(gt=0)] = Field(description="Points by which the first may be lower.")
+
+    def places(self) -> Iterator[Place]:
+        """Yield both places."""
+        yield self.higher
+        yield self.lower
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Ask whether the whole interval of the difference lies above minus the margin, or below."""
+        compared = findings.compared(self.higher, self.lower)
+        found, margin = compared.found, self.margin
+        above = replace(found, mean=found.mean + margin, low=found.low + margin, high=found.high + margin)
+        compared = compared._replace(p=p_value(above) if found.n > 1 else np.nan)
+
+        def verdict_by(found: MeanInterval) -> Verdict:
+            return verdict_of(holds=found.low > -margin, fails=found.high < -margin)
+
+        what = f"{self.higher} minus {self.lower} (points)"
+        return Judgement.of_comparison(verdict_by, f"lies above -{margin:g} points", what, compared)
+
+
 class SimilarClaim(Claim):
     """Two places are about equally high, on the same trials: a test of equivalence."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["similar"]
     one: Place
@@ -73,8 +138,54 @@ class SimilarClaim(Claim):
         )
 
 
+class PatternClaim(Claim):
+    """The cells of a printed table stand in this order, the highest first, on the same trials.
+
+    Each pair of neighbours may be left open alone; the order of all holds only if each is as printed.
+    """
+
+    default_nature: ClassVar[Nature] = "order"
+
+    kind: Literal["pattern"]
+    cells: Annotated[tuple[Place, ...], Field(min_length=2)] = Field(description="Places, the highest number first.")
+
+    def places(self) -> Iterator[Place]:
+        """Yield the places."""
+        yield from self.cells
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Find agreement where each cell is above the next; a pair counts against it at 95 % for all pairs together."""
+        pairs = list(itertools.pairwise(self.cells))
+        compared = [findings.compared(*pair) for pair in pairs]
+
+        def verdict_by(steps: Sequence[MeanInterval]) -> Verdict:
+            return verdict_of(
+                holds=all(is_positive(step) for step in steps),
+                fails=any(is_nothing(step) or _rises(step, len(steps)) for step in steps),
+            )
+
+        weakest = min(range(len(pairs)), key=lambda index: compared[index].found.mean)
+        higher, lower = pairs[weakest]
+        order = " above ".join(map(str, self.cells))
+        on_new_data = [each.on_new_data for each in compared]
+        is_another = not any(np.isnan(each.low) for each in on_new_data)
+        return replace(
+            Judgement.of_mean(
+                verdict_by([each.found for each in compared]),
+                f"each is above the next, by the {compared[0].test}; {order}",
+                f"{higher} minus {lower} (points), the least of {len(pairs)} differences",
+                compared[weakest].found,
+            ),
+            new_data_low=on_new_data[weakest].low,
+            new_data_high=on_new_data[weakest].high,
+            new_data=verdict_by(on_new_data) if is_another else None,
+        )
+
+
 class MonotoneClaim(Claim):
     """A curve falls with every feature that is dropped."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["monotone"]
     ranking: Text
@@ -131,6 +242,8 @@ class CorrelationClaim(Claim):
     Of more than two rankings the two count whose scores are least correlated in the mean.
     """
 
+    default_nature: ClassVar[Nature] = "order"
+
     kind: Literal["correlation"]
     between: Annotated[tuple[Text, ...], Field(min_length=2)] = Field(description="Labels of the rankings.")
     at_least: Annotated[float, Field(ge=-1, le=1)] = Field(description="Least correlation that counts as agreement.")
@@ -164,6 +277,8 @@ def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 class ScoreOrderClaim(Claim):
     """The scores fall in the order in which the data list the features."""
 
+    default_nature: ClassVar[Nature] = "order"
+
     kind: Literal["score-order"]
     ranking: Text
     at_least: Annotated[float, Field(gt=0, le=1)] = Field(
@@ -179,9 +294,11 @@ class ScoreOrderClaim(Claim):
         # scipy.stats takes long to load, and a config is read by commands that judge nothing.
         from scipy.stats import spearmanr  # noqa: PLC0415
 
-        scores = findings.scores(self.ranking)
-        listed = np.arange(scores.shape[1])
-        found = mean_interval(np.array([-spearmanr(listed, row).statistic for row in scores]))
+        def along_the_list(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+            listed = np.arange(scores.shape[1])
+            return np.array([-spearmanr(listed, row).statistic for row in scores])
+
+        found = mean_interval(findings.of_scores(self.ranking, along_the_list, (-1, 1)))
         verdict = verdict_on_bounds(found.low, found.high, at_least=self.at_least)
         rule = f"rank correlation of at least {self.at_least:g} with the claimed order"
         return Judgement.of_mean(verdict, rule, f"rank correlation of the scores of '{self.ranking}'", found)
@@ -189,6 +306,8 @@ class ScoreOrderClaim(Claim):
 
 class TopFeaturesClaim(Claim):
     """The best features, or the worst, are these."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["top-features"]
     ranking: Text
@@ -205,10 +324,13 @@ class TopFeaturesClaim(Claim):
     def judge(self, findings: Findings) -> Judgement:
         """Count how many of them are among as many best, or worst, features of each trial."""
         claimed = [name in self.features for name in findings.feature_names]
-        scores = findings.scores(self.ranking)
-        ranks = ranks_of(scores if self.end == "best" else -scores)
         n_claimed = len(self.features)
-        found = mean_interval((ranks[:, claimed] <= n_claimed).sum(axis=1) / n_claimed)
+
+        def share(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+            ranks = ranks_of(scores if self.end == "best" else -scores)
+            return np.asarray((ranks[:, claimed] <= n_claimed).sum(axis=1) / n_claimed)
+
+        found = mean_interval(findings.of_scores(self.ranking, share, (0, 1)))
         # A single trial has no interval: its own share decides.
         holds = found.mean >= self.at_least and not found.low < self.at_least
         verdict = verdict_of(holds=holds, fails=found.high < self.at_least)
