@@ -65,9 +65,9 @@ def _printed(page: str, command: str) -> str:
 
 def test_lines_are_wrapped_and_a_run_is_shown_by_its_end(walk: Any) -> None:
     page = "# A title\n\n```console\n$ fsvm init a.csv\nold\n$ fsvm run a.yaml\n```\n\ntext\n"
-    printed = {"fsvm init a.csv": f"{'word ' * 40}\n", "fsvm run a.yaml": f"a table\n{walk.END}3\n"}
+    printed = {"fsvm init a.csv": f"{'word ' * 40}\n", "fsvm run a.yaml": f"a table\n{walk.ENDS[0]}3\n"}
     lines = walk.with_outputs(page, printed.__getitem__).splitlines()
     assert max(map(len, lines)) <= walk.WIDTH
     assert "old" not in lines
     assert "a table" not in lines
-    assert lines[-5:] == ["$ fsvm run a.yaml", f"{walk.END}3", "```", "", "text"]
+    assert lines[-5:] == ["$ fsvm run a.yaml", f"{walk.ENDS[0]}3", "```", "", "text"]
