@@ -26,7 +26,8 @@ PROMPT = "$ "
 WIDTH = 116
 PROGRESS = "fsvm run"
 """Of this command the page shows how it ends, not what it says of its progress."""
-END = "Recommended: "
+ENDS = ("Recommended: ", "No subset is recommended", "No ranking is better than chance")
+"""How the end of a run begins."""
 
 
 def commands_of(page: str) -> Iterator[str]:
@@ -52,7 +53,8 @@ def with_outputs(page: str, run: Callable[[str], str]) -> str:
 
 def shown(command: str, printed: str) -> list[str]:
     """Give the lines of a page for what a command printed: wrapped, and of a run its end."""
-    text = printed[printed.index(END) :] if command.startswith(PROGRESS) else printed
+    begins = [printed.index(end) for end in ENDS if end in printed]
+    text = printed[min(begins) :] if command.startswith(PROGRESS) else printed
     wrapped = [textwrap.wrap(line, WIDTH, break_on_hyphens=False) or [""] for line in text.rstrip().splitlines()]
     return [line for lines in wrapped for line in lines]
 

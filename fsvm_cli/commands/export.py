@@ -67,8 +67,13 @@ def _choice(results: Path, experiment: Experiment, ranking: str | None, keep: in
             f"(--ranking '{labels[0] if labels else 'LABEL'}' --keep N)"
         )
     table = read_table(path)
-    (row,) = table[table["recommended"]].to_dict("records")
-    return str(row["ranking"]), int(row["n_features"])
+    recommended = table[table["recommended"]].to_dict("records")
+    if not recommended:
+        raise UsageError(
+            f"{results}: nothing is recommended there, as {RECOMMENDATION_NAME} says; say what to export all the same "
+            f"(--ranking '{table['ranking'].iloc[0]}' --keep N)"
+        )
+    return str(recommended[0]["ranking"]), int(recommended[0]["n_features"])
 
 
 def _announce(message: str) -> None:

@@ -27,6 +27,7 @@ from fsvm_cli.commands.options import (
 from fsvm_cli.commands.progress import duration
 from fsvm_cli.console import is_quiet
 from fsvm_cli.errors import noting_failure
+from fsvm_cli.experiment.chance import chance_test, permuted_experiment
 from fsvm_cli.runner.missing import explain, missing_records, missing_tasks
 from fsvm_cli.runner.run import estimate_seconds
 from fsvm_cli.store.store import FILE_NAME, Store
@@ -130,12 +131,18 @@ def explain_run(
             seconds = estimate_seconds(experiment, store, tasks, workers.number) if tasks else 0
             explanations = explain(experiment, store, tasks)
             records = missing_records(experiment, store)
+            test = chance_test(experiment)
+            if test is not None and store is not None:
+                test.read(store)
         n_trials = experiment.n_trials()
         estimate = f", about {duration(seconds)}" if tasks else ""
         click.echo(
             f"{loaded.name}: {n_trials} trials planned, {n_trials - len(tasks)} already done, {len(tasks)} to "
             f"do{estimate} with {workers.words}; results in {folder}"
         )
+        if test is not None and not test.is_decided:
+            n_left = permuted_experiment(experiment, 0).n_trials() * (test.n_permutations - len(test.permuted))
+            click.echo(f"  then at most {n_left} trials with labels permuted, to test against chance; fewer on noise")
         for explanation in explanations:
             label = experiment.compared_methods[explanation.compared_method].label
             click.echo(f"  {label}: {explanation.n_missing} to do: {'; '.join(explanation.reasons)}")
@@ -295,7 +302,10 @@ def _run(
                 store = stack.enter_context(Store(folder, writable=True, fresh=fresh))
                 copy_from_folder(experiment, store, neighbour and neighbour / loaded.name)
                 tables = Tables(loaded, folder, workers, begin, formats)
-                begun.append((tables, Job(experiment, store, display.of(loaded.name), tables.write)))
+                progress = display.of(loaded.name)
+                job = Job(experiment, store, progress, tables.write)
+                job.test_progress = display.of(f"{loaded.name}, with labels permuted, at most")
+                begun.append((tables, job))
             except FsvmError as error:
                 errors.append(error)
         ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], open_pool)))

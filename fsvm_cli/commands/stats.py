@@ -49,17 +49,17 @@ def command(
     """
     from fsvm_cli.errors import DataError, FsvmError, noting_failure
     from fsvm_cli.experiment.provenance import is_collection
-    from fsvm_cli.report.folder import results_folders
+    from fsvm_cli.report.folder import folder_names, results_folders
     from fsvm_cli.report.guidance import guide
     from fsvm_cli.report.ranks import areas_of, compare_over_experiments
 
     check_spreadsheet(style, for_spreadsheet=for_spreadsheet)
     named = results or (Path("results"),)
     only_areas = style == "table" and size is None
-    compared: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {}
+    of_folder: dict[Path, tuple[pd.DataFrame, pd.DataFrame]] = {}
     folders: list[Path] = []
     errors: list[FsvmError] = []
-    for folder in [folder for each in named for folder in results_folders(each)]:
+    for folder in dict.fromkeys(folder for each in named for folder in results_folders(each)):
         with noting_failure(errors, str(folder), "its statistics"):
             if is_collection(folder):
                 continue
@@ -67,7 +67,9 @@ def command(
             found = _read(folder, only_areas=only_areas)
             folders.append(folder)
             if found is not None:
-                compared[folder.resolve().name] = found
+                of_folder[folder] = found
+    names = folder_names(folders)
+    compared = {names[folder]: found for folder, found in of_folder.items()}
     if not compared:
         raise_as_one(errors)
         raise DataError(f"{named[0]}: no stored trials here, and no tables of pairs; 'fsvm run' makes them")
@@ -79,6 +81,8 @@ def command(
         _print_all(compared, size, ranks, which, several=len(folders) > 1)
     else:
         _print_for_machines(compared, ranks, which, style, for_spreadsheet=for_spreadsheet)
+    if len(folders) > 1:
+        _tell_uncounted({folder: names[folder] for folder in folders})
     if without := len(folders) - len(compared):
         click.echo(
             f"{without} of {len(folders)} experiments are left out: they have no stored trials here, nor tables of "
@@ -86,6 +90,17 @@ def command(
             err=True,
         )
     raise_as_one(errors)
+
+
+def _tell_uncounted(names: Mapping[Path, str]) -> None:
+    """Name the runs with overrides, which do not count where data sets are compared."""
+    from fsvm_cli.experiment.provenance import read_run
+
+    overridden = [name for folder, name in names.items() if read_run(folder)[1]["overrides"]]
+    if overridden:
+        click.echo(
+            f"run with --splits, --rows or --set, and not counted over data sets: {', '.join(overridden)}", err=True
+        )
 
 
 def _read(folder: Path, *, only_areas: bool) -> tuple[pd.DataFrame, pd.DataFrame] | None:

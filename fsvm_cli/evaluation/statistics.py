@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import betaincinv, stdtr, stdtrit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
+MIN_SHARED_VARIANCE = 0.1
+"""Of the variance of differences from random orders: the least that counts as due to the rows that splits share."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,94 @@ def standard_error(differences: NDArray[np.float64], test_to_train: float) -> ND
     """
     error: NDArray[np.float64] = differences.std(axis=0, ddof=1) * np.sqrt(1 / len(differences) + test_to_train)
     return error
+
+
+def exact_limits(share: NDArray[np.float64], n: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the exact 95 % limits of the probability of a success.
+
+    A row that is tested several times, and recognised in a part of them, counts as this part of a success: the mean
+    over rows varies no more than that of rows with one outcome of the same mean.
+
+    Parameters
+    ----------
+    share : ndarray, shape (...)
+        Successes as a share of `n`.
+    n : ndarray, shape (...)
+        Independent rows, above 0; need not be whole.
+
+    Returns
+    -------
+    low, high : ndarray, shape (...)
+
+    Notes
+    -----
+    Source: Clopper and Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
+    Biometrika 26 (1934).
+    """
+    tail = (1 - CONFIDENCE) / 2
+    found, missed = share * n, np.maximum((1 - share) * n, 0.0)
+    low = np.where(found > 0, betaincinv(np.maximum(found, 1e-300), missed + 1, tail), 0.0)
+    high = np.where(missed > 0, betaincinv(found + 1, np.maximum(missed, 1e-300), 1 - tail), 1.0)
+    return low, high
+
+
+def limits_of_mean(share: NDArray[np.float64], n: NDArray[np.float64]) -> tuple[float, float]:
+    """Give 95 % limits of the mean of several probabilities, from the exact limits of each.
+
+    Parameters
+    ----------
+    share : ndarray, shape (n_shares,)
+        Successes as shares of `n`.
+    n : ndarray, shape (n_shares,)
+        Independent rows of each, above 0.
+
+    Notes
+    -----
+    Source: Zou and Donner, Construction of confidence limits about effect measures: a general approach, Statistics in
+    Medicine 27 (2008): squares of the distances from the single limits add up as variances do.
+    """
+    low, high = exact_limits(share, n)
+    mean, n_shares = float(share.mean()), len(share)
+    below = float(np.sqrt(np.square(share - low).sum())) / n_shares
+    above = float(np.sqrt(np.square(high - share).sum())) / n_shares
+    return max(mean - below, 0.0), min(mean + above, 1.0)
+
+
+def excess_over_random(
+    curve: NDArray[np.float64], orders: NDArray[np.float64], test_to_train: float
+) -> tuple[MeanInterval, float]:
+    """Test whether a ranking is better than random orders of the features, of which each split has several.
+
+    What one order differs from another by chance is new on every split. Its variance is split off from that which the
+    rows shared by splits correlate, since only the latter does not fall with the number of splits.
+
+    Parameters
+    ----------
+    curve : ndarray, shape (n_splits,)
+        The ranking's mean over the sizes of subsets.
+    orders : ndarray, shape (n_splits, n_orders)
+        The same of random orders; at least two splits.
+    test_to_train : float
+        As in `difference_interval`.
+
+    Returns
+    -------
+    MeanInterval
+        Of the ranking minus the mean of the orders, for new data; its `std` is that of one difference.
+    float
+        One-sided p-value; NaN where every difference is 0.
+    """
+    n, n_orders = orders.shape
+    differences = curve - orders.mean(axis=1)
+    mean, variance = float(differences.mean()), float(differences.var(ddof=1))
+    of_orders = float(orders.var(axis=1, ddof=1).mean()) if n_orders > 1 else 0.0
+    shared = max(variance - of_orders / n_orders, MIN_SHARED_VARIANCE * variance)
+    error = float(np.sqrt(shared * (1 / n + test_to_train) + of_orders / (n_orders * n)))
+    half_width = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * error
+    interval = MeanInterval(mean, float(np.sqrt(variance)), mean - half_width, mean + half_width, n)
+    if error > 0:
+        return interval, float(stdtr(n - 1, -mean / error))
+    return interval, np.nan if mean == 0 else float(mean < 0)
 
 
 def p_value(found: MeanInterval) -> float:

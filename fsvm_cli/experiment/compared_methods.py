@@ -17,7 +17,7 @@ from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.kernel_descent import descent_kernel, kernel_at, weights_of_subset
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.spec.rankings import ALL_FEATURES, Extraction, Ranking, learns_machine
+from fsvm_cli.spec.rankings import ALL_FEATURES, Extraction, Ranking, can_be_recommended, is_control, learns_machine
 from fsvm_cli.spec.schema import ORACLE, RELEVANT, selections
 
 if TYPE_CHECKING:
@@ -78,6 +78,9 @@ class TrialData(Protocol):
 
     def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
         """Return the fitted method of a ranking."""
+
+    def stream(self, *purpose: str) -> np.random.Generator:
+        """Return the random stream of this split for a purpose."""
 
 
 class ComparedMethod(ABC):
@@ -222,6 +225,38 @@ class LearntRanked(Ranked):
         return LearntRanked, LearntMachine, *super().code()
 
 
+RANDOM_ORDERS = 3
+"""Random orders of the features on each split, where rankings are tested against them."""
+
+
+@dataclass(frozen=True)
+class FurtherRandomOrder(Ranked):
+    """Another random order on the same splits: several show how much of a difference is the chance of one order."""
+
+    number: int = 2
+
+    @property
+    def label(self) -> str:
+        """Name the ranking, and the number of the order."""
+        return f"{self.ranking.label}, order {self.number}"
+
+    def order(self, trial: TrialData) -> Ordering:
+        """Draw the order from a stream of its own."""
+        own = trial if self.ranking.scaling is None else trial.scaled(self.ranking.scaling)
+        seed = int(trial.stream("ranking", self.ranking.method, f"order {self.number}").integers(2**31))
+        ranker = self.ranking.estimator(random_state=seed).fit(own.parts.X_train, own.parts.y_train)
+        scores = tuple(map(float, ranker.scores_))
+        return Ordering(own.parts, order_of(ranker.scores_), scores, converged=True, chosen={})
+
+    def identity(self) -> dict[str, Any]:
+        """Name the method and the number of the order."""
+        return super().identity() | {"number": self.number}
+
+    def code(self) -> tuple[type, ...]:
+        """List this class, too."""
+        return FurtherRandomOrder, *super().code()
+
+
 @dataclass(frozen=True)
 class Selected(ComparedMethod):
     """The features that make up a share of the relevance, with a classifier that is tuned on them alone."""
@@ -305,6 +340,16 @@ def compared_methods_of(config: Config) -> tuple[ComparedMethod, ...]:
     extractions = [Extracted(extraction, config.classifier) for extraction in config.extractors]
     alternatives = [AllFeatures(each.classifier, each.label) for each in config.alternatives]
     return (*rankings, *selected, *extractions) or (AllFeatures(config.classifier), *alternatives)
+
+
+def further_random_orders(config: Config) -> tuple[FurtherRandomOrder, ...]:
+    """List the orders that are drawn beside that of the first random ranking; nothing where there is none."""
+    controls = [each for each in config.rankings if is_control(each) and can_be_recommended(each)]
+    return tuple(
+        FurtherRandomOrder(ranking, config.classifier_of(ranking), number)
+        for ranking in controls[:1]
+        for number in range(2, RANDOM_ORDERS + 1)
+    )
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.data.source import FixedSource, GeneratedSource
+from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
-from fsvm_cli.experiment.compared_methods import compared_methods_of, oracle_of
+from fsvm_cli.experiment.compared_methods import compared_methods_of, further_random_orders, oracle_of
 from fsvm_cli.sources import code_of
+from fsvm_cli.spec.rankings import can_be_recommended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,9 +74,23 @@ class Experiment:
                 yield Trial(n_train, split)
 
     @functools.cached_property
+    def ends_in_recommendation(self) -> bool:
+        """Whether it is on the user's own data, with rankings and several splits of one size."""
+        config = self.config
+        return (
+            not isinstance(config.dataset, NamedSpec)
+            and config.paper is None
+            and config.control is None
+            and not config.protocol.is_listed
+            and len(self.n_test) == 1
+            and any(map(can_be_recommended, config.rankings))
+        )
+
+    @functools.cached_property
     def compared_methods(self) -> tuple[ComparedMethod, ...]:
         """The compared methods; outcomes refer to them by their indices here."""
-        return (*compared_methods_of(self.config), *oracle_of(self.config, self.source))
+        further = further_random_orders(self.config) if self.ends_in_recommendation else ()
+        return (*compared_methods_of(self.config), *oracle_of(self.config, self.source), *further)
 
     def numbers(self) -> range:
         """Numbers of the compared methods."""

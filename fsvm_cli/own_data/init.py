@@ -113,6 +113,10 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
         *_rankings(source),
         f"subsets: {_sizes(data.n_features)}  # numbers of features that are kept",
         f"metrics: [{', '.join(dict.fromkeys([metric, 'accuracy', 'balanced-accuracy']))}]  # the first decides",
+        "recommendation:",
+        "  margin: 1  # percentage points that may be given away for fewer features",
+        "  permutations: 39  # of the labels at most, to test whether anything is better than chance; 0: no test",
+        f"  permuted_splits: {5 if n_splits == 100 else 2}  # the first, on which that is tested",
         "expected: []  # claims to be judged by a rule that stands here before the run",
     ]
     return "\n".join(lines) + "\n"

@@ -128,6 +128,8 @@ class CompleteTrials:
         Of a single given split: the classes of its test rows, and those assigned on each subset; else empty.
     measures : dict of str to ndarray, shape (n_trials, n_sizes)
         What classifiers measured on the training part, by name; NaN where there is none to measure it.
+    test_confusion : ndarray of int, shape (n_sizes, n_classes, n_classes)
+        Confusion matrices of the test part, summed over the trials.
     """
 
     splits: NDArray[np.intp]
@@ -140,6 +142,7 @@ class CompleteTrials:
     chosen: tuple[dict[str, float | int | str], ...] = ()
     predictions: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
     measures: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    test_confusion: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.intp))
 
 
 def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], CompleteTrials]:
@@ -243,6 +246,7 @@ def _joined(blocks: Sequence[CompleteTrials]) -> CompleteTrials:
             name: np.concatenate([_measure(block, name) for block in blocks])
             for name in dict.fromkeys(name for block in blocks for name in block.measures)
         },
+        test_confusion=sum((block.test_confusion for block in blocks[1:]), first.test_confusion),
     )
 
 
@@ -270,6 +274,7 @@ def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> Complet
         chosen=tuple(outcome.chosen for outcome in outcomes),
         predictions=outcomes[0].predictions_at(experiment.sizes),
         measures=_measures(outcomes, experiment.sizes),
+        test_confusion=confusions["test"].sum(axis=0),
     )
 
 

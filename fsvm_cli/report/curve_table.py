@@ -208,8 +208,10 @@ def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -
             (str(size), *(_estimate(by_size[label].loc[size]) for label in labels)) for size in sizes
         )
         complete = rows["ranking"].map(complete_trials).fillna(rows["n_trials"])
+        for_new_rows = _of_new_rows(rows)
         note = (
-            f"{_coverage(complete, config.protocol)}{without_trials(config, labels)}"
+            f"{_coverage(complete, config.protocol, for_new_rows=bool(for_new_rows))}{for_new_rows}"
+            f"{without_trials(config, labels)}"
             f"{_certificate(rows, stopped_short(config, measures), config)}{_approximation(measures)}."
         )
         yield ResultTable(quantity, (COLUMN_TITLES[down], *labels), cells, note)
@@ -228,15 +230,33 @@ def _parts(curves: pd.DataFrame, config: Config) -> Iterator[tuple[str, pd.DataF
 
 
 def _estimate(row: pd.Series) -> Estimate:
-    return Estimate(100 * row["mean"], 50 * (row["ci_high"] - row["ci_low"]))
+    limits = row.get("new_ci_low", np.nan), row.get("new_ci_high", np.nan)
+    is_for_new_rows = not np.isnan(limits).any()
+    half_width = 50 * (row["ci_high"] - row["ci_low"])
+    return Estimate(100 * row["mean"], half_width, (100 * limits[0], 100 * limits[1]) if is_for_new_rows else None)
 
 
-def _coverage(complete: pd.Series, protocol: Protocol) -> str:
+def _coverage(complete: pd.Series, protocol: Protocol, *, for_new_rows: bool) -> str:
     """Format the number of complete trials, from the counts of all points."""
     splits = protocol.trials_in_words(int(complete.min()))
     if protocol.is_single_given:
         return "The split of the source, ± 95 % interval of the bootstrap over its test rows"
-    return f"Mean ± 95 % interval over {splits}{' of the source' if protocol.is_given else ''}"
+    interval = "" if for_new_rows else " ± 95 % interval"
+    return f"Mean{interval} over {splits}{' of the source' if protocol.is_given else ''}"
+
+
+def _of_new_rows(rows: pd.DataFrame) -> str:
+    """Tell which question the intervals answer, where they are for other rows; and how exact the means are."""
+    if "new_ci_low" not in rows or rows["new_ci_low"].isna().all():
+        return ""
+    half_width = 50 * (rows["ci_high"] - rows["ci_low"]).max()
+    alone = (
+        ""
+        if np.isnan(half_width)
+        else "; the mean over all splits of these rows alone, which is another question, is known to "
+        f"± {half_width:.1f} at most (ci_low and ci_high in {CURVES_NAME})"
+    )
+    return f" [95 % interval for other rows of the same kind, as in the recommendation]{alone}"
 
 
 def _approximation(measures: pd.DataFrame) -> str:

@@ -13,7 +13,7 @@ from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.spec import RECORD_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 
@@ -96,6 +96,29 @@ def results_folders(root: Path) -> list[Path]:
     if not is_folder(root):
         return []
     return sorted(path.parent for path in root.glob(f"*/{RUN_NAME}"))
+
+
+def folder_names(folders: Sequence[Path]) -> dict[Path, str]:
+    """Name results folders by their last parts, as many as it takes to tell them apart.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+
+    Returns
+    -------
+    dict of Path to str
+    """
+    parts = {folder: folder.resolve().parts for folder in folders}
+    names = {folder: own[-1] for folder, own in parts.items()}
+    for n_parts in range(2, max(map(len, parts.values()), default=1) + 1):
+        paths: dict[str, set[tuple[str, ...]]] = {}
+        for folder, name in names.items():
+            paths.setdefault(name, set()).add(parts[folder])
+        for folder, name in list(names.items()):
+            if len(paths[name]) > 1:
+                names[folder] = "/".join(parts[folder][-n_parts:])
+    return names
 
 
 def remove_figures(folder: Path, drawn: Iterable[Path]) -> None:

@@ -13,7 +13,7 @@ from fsvm_cli.evaluation.many_data_sets import N_NEIGHBOURS, SIGNIFICANCE_LEVEL,
 from fsvm_cli.experiment.provenance import read_run
 from fsvm_cli.files import is_file
 from fsvm_cli.report.comparison import MIN_P_SHOWN
-from fsvm_cli.report.folder import CURVES_NAME, METHOD_TIMES_NAME, SELECTION_NAME, read_table
+from fsvm_cli.report.folder import CURVES_NAME, METHOD_TIMES_NAME, SELECTION_NAME, folder_names, read_table
 from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import compared_names
 
@@ -213,7 +213,7 @@ def guide(comparison: RankComparison, folders: Sequence[Path]) -> MethodGuide:
         Of the experiments that were compared, and of others.
     """
     areas = comparison.areas
-    of_name = {folder.resolve().name: folder for folder in folders}
+    of_name = {name: folder for folder, name in folder_names(folders).items()}
     few, stability, described = [], [], []
     for name in areas.index:
         config, run = read_run(of_name[name])

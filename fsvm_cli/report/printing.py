@@ -47,14 +47,24 @@ MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\|*_`<[#"})
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean in percent and the half-width of its 95 % interval; NaN where there is none."""
+    """A mean in percent and the half-width of its 95 % interval; NaN where there is none.
+
+    Attributes
+    ----------
+    mean, half_width : float
+    limits : (float, float) or None
+        Of an interval that need not be symmetric, which is then written in its place.
+    """
 
     mean: float
     half_width: float
+    limits: tuple[float, float] | None = None
 
     def __str__(self) -> str:
         if math.isnan(self.mean):  # there is no classifier in any trial
             return "–"
+        if self.limits is not None:
+            return f"{self.mean:.1f} [{self.limits[0]:.1f}, {self.limits[1]:.1f}]"
         return f"{self.mean:.2f}" if math.isnan(self.half_width) else f"{self.mean:.2f} ± {self.half_width:.2f}"
 
 
@@ -126,7 +136,7 @@ def printed_table(table: ResultTable, caption: str, style: Literal["markdown", "
 def _titles_and_rows(table: ResultTable) -> tuple[list[str], list[list[str]]]:
     """Arrange methods across, or down where there are more of them than sizes."""
     rows = [
-        [" ± ".join(filter(None, rounded(cell))) if isinstance(cell, Estimate) else cell for cell in row]
+        [str(cell) if isinstance(cell, str) or cell.limits else " ± ".join(filter(None, rounded(cell))) for cell in row]
         for row in table.rows
     ]
     leading, *methods = map(visible, table.columns)

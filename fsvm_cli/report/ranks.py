@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.evaluation.many_data_sets import mean_ranks, signed_rank_p_value
 from fsvm_cli.evaluation.statistics import holm
 from fsvm_cli.experiment.provenance import is_collection, read_run
-from fsvm_cli.report.folder import CURVES_NAME, read_table
+from fsvm_cli.report.folder import CURVES_NAME, folder_names, read_table
 from fsvm_cli.report.ranking_statistics import area_under_curve
 from fsvm_cli.report.style import COLUMN_WIDTH, drawn, figure, legible
 from fsvm_cli.spec.rankings import LEAK
@@ -67,10 +68,10 @@ class RankComparison:
 def areas_of(folders: Sequence[Path]) -> pd.DataFrame:
     """List the mean areas under the test curves of experiments, by their first figure of merit.
 
-    A data set counts once, with the first of its experiments that compare most rankings; variants of another
-    experiment, controls and runs with overrides do not count, nor do rankings that see the test part, or begin with the
-    worst. Of several training sizes the largest counts. A ranking goes by its method, or by its label where an
-    experiment has several of one method.
+    A data set counts once, with the first of its experiments that compare most rankings; files of one's own are the
+    same data where their values are equal. Variants of another experiment, controls and runs with overrides do not
+    count, nor do rankings that see the test part, or begin with the worst. Of several training sizes the largest
+    counts. A ranking goes by its method, or by its label where an experiment has several of one method.
 
     Returns
     -------
@@ -78,18 +79,20 @@ def areas_of(folders: Sequence[Path]) -> pd.DataFrame:
         One row for each experiment, one column for each ranking; NaN where an experiment has no such ranking.
     """
     by_data: dict[str, tuple[str, dict[str, float]]] = {}
+    folder_of = folder_names(folders)
     for folder in folders:
         if is_collection(folder):
             continue
         config, run = read_run(folder)
         names = compared_names(config)
         counts = config.variant_of is None and config.control is None and not run["overrides"]
-        known = by_data.get(run["data"]["name"])
+        data = run["data"]["sha256" if isinstance(config.dataset, FileSpec) else "name"]
+        known = by_data.get(data)
         if counts and len(names) > (0 if known is None else len(known[1])):
             curves = read_table(folder / CURVES_NAME)
             areas = _areas(curves, config.metrics[0], list(names))
             named = {names[label]: area for label, area in areas.items()}
-            by_data[run["data"]["name"]] = (folder.resolve().name, named)
+            by_data[data] = (folder_of[folder], named)
     return pd.DataFrame.from_dict(dict(by_data.values()), orient="index").sort_index()
 
 

@@ -1,10 +1,8 @@
-"""The recommendation of an experiment on a user's data: the number of features and the method, with the evidence.
+"""The recommendation of an experiment on a user's data: whether anything is found, which features, with the evidence.
 
-The smallest subset of a method is the smallest that lies within one standard error of the method's best, the rule of
-L. Breiman et al., "Classification and Regression Trees", 1984, section 3.4.3, for trees;
-`fsvm_cli.report.ranking_statistics.smallest_near_best` defines the error. Of these subsets, the one with the fewest
-features is recommended that is as near the best of all: a test at the level .05 would admit a method that is two
-standard errors worse. Tests allow for the rows that random splits share (Nadeau and Bengio, 2003).
+Nothing is recommended where the best of all rankings and sizes is no better than chance (`fsvm_cli.experiment.chance`),
+or where a class has few rows. Else of all subsets whose mean lies within a margin behind the best mean that with the
+fewest features is recommended. Tests allow for the rows that random splits share (Nadeau and Bengio, 2003).
 """
 
 from __future__ import annotations
@@ -17,17 +15,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from fsvm_cli.console import brief
 from fsvm_cli.data.messages import shown
 from fsvm_cli.data.source import FixedSource
-from fsvm_cli.data.source_spec import FileSpec, NamedSpec
-from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.evaluation.statistics import difference_interval
+from fsvm_cli.data.source_spec import FileSpec
+from fsvm_cli.evaluation.bootstrap import bootstrap_interval
+from fsvm_cli.evaluation.metrics import METRIC_TITLES, METRICS
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evaluation.statistics import (
+    MeanInterval,
+    difference_interval,
+    exact_limits,
+    excess_over_random,
+    holm,
+    limits_of_mean,
+)
+from fsvm_cli.experiment.chance import SIGNIFICANCE_LEVEL
+from fsvm_cli.experiment.compared_methods import RANDOM_ORDERS, further_random_orders
 from fsvm_cli.own_data.request import DEFAULT_CLASSIFIER, machine_keys
-from fsvm_cli.ranking.random_order import RandomOrder
 from fsvm_cli.ranking.ranks import ranks_of
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.ranking_statistics import common_splits, is_near, smallest_near_best
-from fsvm_cli.spec.rankings import learns_machine
+from fsvm_cli.report.ranking_statistics import common_splits
+from fsvm_cli.spec.rankings import can_be_recommended, is_control
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +44,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.experiment.chance import ChanceTest
     from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.report.complete_trials import CompleteTrials
     from fsvm_cli.spec.schema import Config
@@ -43,6 +53,10 @@ ALL = "all features"
 MAJORITY = "most frequent class"
 STEADY = 0.8
 """Share of the splits in which a feature is kept to be called steady."""
+MIN_ROWS_PER_CLASS = 10
+"""Independent rows of a class, or groups of rows, below which nothing is recommended."""
+ROUNDING = 1e-12
+FOUND, NOT_FOUND, NOT_TESTED, NOT_FINISHED = "found", "not found", "not tested", "not finished"
 RECOMMENDATION_COLUMNS = [
     "ranking",
     "method",
@@ -53,92 +67,255 @@ RECOMMENDATION_COLUMNS = [
     "ci_high",
     "best_n_features",
     "best_mean",
+    "best_ci_low",
+    "best_ci_high",
     "behind_best",
     "behind_best_ci_low",
     "behind_best_ci_high",
+    "above_all",
+    "above_all_ci_low",
+    "above_all_ci_high",
+    "above_random",
+    "above_random_ci_low",
+    "above_random_ci_high",
+    "p_random",
     "tied",
     "recommended",
     "steady_features",
     "best_steady_features",
+    "chance",
+    "p_chance",
+    "n_permutations",
+    "rarest_class",
+    "n_rarest",
     "n_trials",
 ]
 
 
-def _can_recommend(experiment: Experiment) -> bool:
-    """Whether an experiment is on the user's own data, with rankings and several splits of one size."""
-    config = experiment.config
-    return (
-        not isinstance(config.dataset, NamedSpec)
-        and config.paper is None
-        and config.control is None
-        and not config.protocol.is_listed
-        and len(experiment.n_test) == 1
-        and any(ranking.order == "best-first" and not ranking.sees_test_part() for ranking in config.rankings)
+def interval_for_new_rows(
+    experiment: Experiment, values: NDArray[np.float64], confusion: NDArray[np.intp], metric: str
+) -> MeanInterval:
+    """Give a 95 % interval of a mean over splits for other rows of the same kind.
+
+    Two counts of the same uncertainty, of which each limit is the further one: what varies from split to split, and
+    how few independent rows there are of each class, which all splits share. Where every row is recognised in every
+    split, only the latter is not 0.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        With one training size.
+    values : ndarray, shape (n_splits,)
+        A figure of merit on each split.
+    confusion : ndarray of int, shape (n_classes, n_classes)
+        Summed over the splits.
+    metric : str
+        Name of the figure of merit.
+    """
+    ((n_train, n_test),) = experiment.n_test.items()
+    of_splits = difference_interval(values, test_to_train(experiment, n_train, n_test))
+    if of_splits.n == 0 or not confusion.any():
+        return of_splits
+    n_rows, n_all = _independent_rows(experiment, confusion, of_splits.n)
+    n_per_class = confusion.sum(axis=-1)
+    occurs = n_per_class > 0
+    if metric == "accuracy":
+        middle = float(np.trace(confusion) / confusion.sum())
+        low, high = (float(limit) for limit in exact_limits(np.asarray(middle), np.asarray(n_all)))
+    elif metric == "balanced-accuracy":
+        recalls = np.diagonal(confusion)[occurs] / n_per_class[occurs]
+        middle, (low, high) = float(recalls.mean()), limits_of_mean(recalls, n_rows[occurs])
+    else:
+        of_rows = np.rint(confusion * (n_all / confusion.sum())).astype(np.intp)
+        rng = random_stream(experiment.config.protocol.seed, "bootstrap", metric)
+        middle = float(METRICS[metric](confusion))
+        low, high = bootstrap_interval(METRICS[metric], of_rows, rng) if of_rows.any() else (middle, middle)
+    mean = of_splits.mean
+    return MeanInterval(
+        mean,
+        of_splits.std,
+        float(np.clip(np.fmin(of_splits.low, mean - (middle - low)), 0.0, 1.0)),
+        float(np.clip(np.fmax(of_splits.high, mean + (high - middle)), 0.0, 1.0)),
+        of_splits.n,
     )
 
 
-def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]) -> pd.DataFrame:
+def test_to_train(experiment: Experiment, n_train: int, n_test: int) -> float:
+    """Return rows of the test part over rows of the training part; 0 where every trial draws new data."""
+    return n_test / n_train if isinstance(experiment.source, FixedSource) else 0.0
+
+
+def _rows_of_classes(experiment: Experiment) -> NDArray[np.intp]:
+    """Count the independent rows of each class, or where rows belong together the groups that have the class."""
+    source = experiment.source
+    assert isinstance(source, FixedSource)
+    y, groups = source.dataset.y, source.dataset.groups
+    if groups is None:
+        return np.bincount(y, minlength=source.n_classes)
+    return np.array([len(np.unique(groups[y == code])) for code in range(source.n_classes)])
+
+
+def _independent_rows(
+    experiment: Experiment, confusion: NDArray[np.intp], n_splits: int
+) -> tuple[NDArray[np.float64], float]:
+    """Count the independent rows of each class, and of all, that some splits amount to.
+
+    With few splits some rows are in more test parts than others, or in none: the mean over test parts then varies as
+    that over fewer rows, ``n J f / (1 - f + J f)`` for J splits that test each row with probability f.
+    """
+    source = experiment.source
+    if not isinstance(source, FixedSource):
+        n_per_class = confusion.sum(axis=-1).astype(float)
+        return n_per_class, float(n_per_class.sum())
+    ((_, n_test),) = experiment.n_test.items()
+    tested = n_splits * n_test / source.n_samples
+    share = tested / (1 - n_test / source.n_samples + tested)
+    groups = source.dataset.groups
+    n_all = source.n_samples if groups is None else len(np.unique(groups))
+    return share * np.maximum(_rows_of_classes(experiment), 1), share * n_all
+
+
+def recommendation(
+    experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], test: ChanceTest | None
+) -> pd.DataFrame:
     """Set each ranking's smallest subset beside the others', all features and the most frequent class.
 
     Parameters
     ----------
     experiment : Experiment
-        On data of the user's own, no reproduction of a paper, with random splits of one size.
     collected : mapping of (label, n_train) to CompleteTrials
+        With the further random orders.
+    test : ChanceTest or None
+        Whether the best is better than chance, read from the store; None where that is not tested.
 
     Returns
     -------
     DataFrame
-        One row per ranking, the two references last; empty where there is nothing to recommend, or fewer than two
-        splits are complete. `behind_best` is by how much a ranking at its smallest subset is worse than the best of
-        all means, on the same splits; `tied` says that its 95 % interval holds 0. Of those that are behind by at most
-        one standard error the one with the fewest features is recommended.
+        One row per ranking, the two references last; empty where the experiment does not end in a recommendation, or
+        fewer than two splits are complete. `n_features` is the smallest subset of the ranking whose mean is at most
+        the margin of the config behind the best of all means; where it has none, behind its own. `behind_best` is by
+        how much it is worse than the best of all means, `above_all` by how much better than all features, on the same
+        splits; `tied` says that the 95 % interval of the first holds 0.
     """
-    if not _can_recommend(experiment):
+    if not experiment.ends_in_recommendation:
         return pd.DataFrame(columns=RECOMMENDATION_COLUMNS)
     ((n_train, n_test),) = experiment.n_test.items()
     config, metric = experiment.config, experiment.config.metrics[0]
     found = [
         (ranking, collected[ranking.label, n_train])
         for ranking in config.rankings
-        if (ranking.label, n_train) in collected and ranking.order == "best-first" and not ranking.sees_test_part()
-        # What is recommended is exported: a selector and a machine that a pipeline has.
-        if not learns_machine(ranking)
+        if (ranking.label, n_train) in collected and can_be_recommended(ranking)
     ]
     splits = common_splits([trials for _, trials in found])
     if len(splits) < 2:
         return pd.DataFrame(columns=RECOMMENDATION_COLUMNS)
-    ratio = n_test / n_train if isinstance(experiment.source, FixedSource) else 0.0
-    rows, at_choice, at_best = [], [], []
-    for ranking, trials in found:
-        own = np.isin(trials.splits, splits)
-        values = trials.values[metric, "test"][own]
-        chosen, best = smallest_near_best(values, ratio)
-        at_choice.append(values[:, chosen])
-        at_best.append(values[:, best])
-        size = trials.sizes[chosen]
-        ranks = ranks_of(trials.scores[own])
-        interval = difference_interval(values[:, chosen], ratio)
+    ratio = test_to_train(experiment, n_train, n_test)
+    margin = config.recommendation.margin / 100 + ROUNDING
+    curves = [trials.values[metric, "test"][np.isin(trials.splits, splits)] for _, trials in found]
+    means = [np.nan_to_num(values.mean(axis=0), nan=-np.inf) for values in curves]  # there may be no classifier
+    are_controls = [is_control(ranking) for ranking, _ in found]
+    is_candidate = [all(are_controls) or not control for control in are_controls]
+    reference = max((number for number, it_is in enumerate(is_candidate) if it_is), key=lambda each: means[each].max())
+    best_values = curves[reference][:, np.argmax(means[reference])]
+    rows: list[dict[str, Any]] = []
+    for (ranking, trials), values, mean in zip(found, curves, means, strict=True):
+        is_near = mean >= means[reference].max() - margin
+        chosen, best = int(np.argmax(is_near if is_near.any() else mean >= mean.max() - margin)), int(np.argmax(mean))
+        ranks = ranks_of(trials.scores[np.isin(trials.splits, splits)])
+        there, at_best = (
+            interval_for_new_rows(experiment, values[:, place], trials.test_confusion[place], metric)
+            for place in (chosen, best)
+        )
+        behind = difference_interval(best_values - values[:, chosen], ratio)
+        above = difference_interval(values[:, chosen] - values[:, -1], ratio)
         rows.append(
             {
                 "ranking": ranking.label,
                 "method": ranking.method,
-                "n_features": size,
-                "mean": interval.mean,
-                "ci_low": max(interval.low, 0.0),
-                "ci_high": min(interval.high, 1.0),
+                "n_features": trials.sizes[chosen],
+                **_interval(there),
                 "best_n_features": trials.sizes[best],
-                "best_mean": values[:, best].mean(),
-                "steady_features": _steady(ranks, size, experiment.source.feature_names),
+                **_interval(at_best, "best_", "best_mean"),
+                **_interval(behind, "behind_best_", "behind_best"),
+                **_interval(above, "above_all_", "above_all"),
+                "tied": behind.low <= 0,
+                "steady_features": _steady(ranks, trials.sizes[chosen], experiment.source.feature_names),
                 "best_steady_features": _steady(ranks, trials.sizes[best], experiment.source.feature_names),
             }
         )
-    table = _compared(pd.DataFrame(rows), np.stack(at_choice, axis=1), np.stack(at_best, axis=1), ratio)
-    references = [_all_features(found[0][1], splits, metric, ratio)] if config.shares_classifier else []
+    table = pd.DataFrame(rows).assign(
+        recommended=False, **_above_random(experiment, collected, curves, are_controls, splits, ratio)
+    )
+    chance = _chance(test)
+    counts = _rows_of_classes(experiment) if isinstance(experiment.source, FixedSource) else None
+    n_rarest = None if counts is None else int(counts.min())
+    if chance in {FOUND, NOT_TESTED} and (n_rarest is None or n_rarest >= MIN_ROWS_PER_CLASS):
+        is_near_best = np.array([mean.max() for mean in means]) >= means[reference].max() - margin
+        near = table[np.array(is_candidate) & is_near_best]
+        first = near.sort_values(["n_features", "mean"], ascending=[True, False], kind="stable").index[0]
+        table["recommended"] = table.index == first
+    references = (
+        [_all_features(experiment, found[0][1], curves[0][:, -1], best_values, metric)]
+        if config.shares_classifier
+        else []
+    )
     references += [_majority(experiment, metric)] if metric in {"accuracy", "balanced-accuracy"} else []
     table = pd.concat([table, pd.DataFrame(references)], ignore_index=True)
     table = table.astype({"n_features": "Int64", "best_n_features": "Int64"})  # whole, also where there is none
-    return table.assign(metric=metric, n_trials=len(splits)).reindex(columns=RECOMMENDATION_COLUMNS)
+    return table.assign(
+        metric=metric,
+        chance=chance,
+        p_chance=math.nan if test is None else test.p,
+        n_permutations=0 if test is None else len(test.permuted),
+        rarest_class=None if counts is None else experiment.source.class_names[int(np.argmin(counts))],
+        n_rarest=n_rarest,
+        n_trials=len(splits),
+    ).reindex(columns=RECOMMENDATION_COLUMNS)
+
+
+def _interval(found: MeanInterval, prefix: str = "", name: str = "mean") -> dict[str, float]:
+    return {name: found.mean, f"{prefix}ci_low": found.low, f"{prefix}ci_high": found.high}
+
+
+def _chance(test: ChanceTest | None) -> str:
+    if test is None:
+        return NOT_TESTED
+    if not test.is_decided:
+        return NOT_FINISHED
+    return FOUND if test.is_found else NOT_FOUND
+
+
+def _above_random(  # noqa: PLR0917 - one call
+    experiment: Experiment,
+    collected: Mapping[tuple[str, int], CompleteTrials],
+    curves: Sequence[NDArray[np.float64]],
+    are_controls: Sequence[bool],
+    splits: NDArray[np.intp],
+    ratio: float,
+) -> dict[str, list[float]]:
+    """Test the rankings' means over all subsets against those of random orders, one-sided, with Holm's p-values."""
+    ((n_train, _),) = experiment.n_test.items()
+    further = further_random_orders(experiment.config)
+    labels = [each.label for each in further]
+    labels = [*dict.fromkeys(each.ranking.label for each in further), *labels]
+    metric, sizes = experiment.config.metrics[0], experiment.sizes
+    there = [collected[label, n_train] for label in labels if (label, n_train) in collected]
+    shared = common_splits(there) if there else np.empty(0, dtype=np.intp)
+    shared = np.intersect1d(splits, shared)
+    none = [math.nan] * len(curves)
+    names = ("above_random", "above_random_ci_low", "above_random_ci_high", "p_random")
+    if len(shared) < 2 or len(sizes) < 2:
+        return dict.fromkeys(names, none)
+    orders = np.stack(
+        [each.values[metric, "test"][np.isin(each.splits, shared), :-1].mean(axis=1) for each in there], axis=1
+    )
+    found = []
+    for values, control in zip(curves, are_controls, strict=True):
+        own = values[np.isin(splits, shared), :-1].mean(axis=1)
+        interval, p = excess_over_random(own, orders, ratio)
+        found.append([math.nan] * 4 if control else [interval.mean, interval.low, interval.high, p])
+    means, low, high, p_values = np.array(found).T
+    return dict(zip(names, (means.tolist(), low.tolist(), high.tolist(), holm(p_values).tolist()), strict=True))
 
 
 def _steady(ranks: NDArray[np.intp], size: int, names: Sequence[str]) -> str:
@@ -147,40 +324,21 @@ def _steady(ranks: NDArray[np.intp], size: int, names: Sequence[str]) -> str:
     return "; ".join(names[feature] for feature in np.flatnonzero(kept >= STEADY).tolist())
 
 
-def _compared(
-    table: pd.DataFrame, at_choice: NDArray[np.float64], at_best: NDArray[np.float64], ratio: float
-) -> pd.DataFrame:
-    """Test every ranking against the best of all means, and mark the one that is recommended.
-
-    The values, shape (n_splits, n_rankings), are those at the rankings' smallest subsets and at their best ones.
-    """
-    is_control = np.array(table["method"] == RandomOrder.method)
-    is_control &= not is_control.all()
-    best = np.argmax(np.where(is_control, -np.inf, at_best.mean(axis=0)))
-    differences = at_best[:, [best]] - at_choice
-    behind = [difference_interval(each, ratio) for each in differences.T]
-    tied = pd.Series([each.low <= 0 for each in behind])
-    candidates = table[is_near(differences, ratio) & ~is_control]
-    candidates = candidates.sort_values(["n_features", "mean"], ascending=[True, False])
-    return table.assign(
-        behind_best=[each.mean for each in behind],
-        behind_best_ci_low=[each.low for each in behind],
-        behind_best_ci_high=[each.high for each in behind],
-        tied=tied,
-        recommended=table.index == candidates.index[0],
-    )
-
-
-def _all_features(trials: CompleteTrials, splits: NDArray[np.intp], metric: str, ratio: float) -> dict[str, object]:
-    values = trials.values[metric, "test"][np.isin(trials.splits, splits), -1]
-    interval = difference_interval(values, ratio)
+def _all_features(
+    experiment: Experiment,
+    trials: CompleteTrials,
+    values: NDArray[np.float64],
+    best: NDArray[np.float64],
+    metric: str,
+) -> dict[str, object]:
+    ((n_train, n_test),) = experiment.n_test.items()
+    behind = difference_interval(best - values, test_to_train(experiment, n_train, n_test))
     return {
         "ranking": ALL,
         "n_features": trials.sizes[-1],
-        "mean": interval.mean,
-        "ci_low": max(interval.low, 0.0),
-        "ci_high": min(interval.high, 1.0),
-        "tied": False,
+        **_interval(interval_for_new_rows(experiment, values, trials.test_confusion[-1], metric)),
+        **_interval(behind, "behind_best_", "behind_best"),
+        "tied": behind.low <= 0,
         "recommended": False,
     }
 
@@ -201,7 +359,7 @@ FEATURES_SHOWN = 20
 
 
 def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, results: Path) -> Iterator[str]:
-    """Describe which features to keep, the confidence in them, and the limits of the estimate.
+    """Describe whether anything is found, which features to keep, the confidence in them, and the limits.
 
     Parameters
     ----------
@@ -213,33 +371,152 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
     results : Path
         Of the tables.
     """
+    if "chance" not in table:
+        yield "The recommendation is of an earlier version, without a test against chance: run again."
+        return
     references = table[table["ranking"].isin([ALL, MAJORITY])]
     rankings = table.drop(references.index)
-    (row,) = rankings[rankings["recommended"]].to_dict("records")
+    general = table.iloc[0].to_dict()
+    title = METRIC_TITLES[general["metric"]]
     beside = [f"{each['ranking']}: {_value(each)}" for each in references.to_dict("records")]
-    title = METRIC_TITLES[row["metric"]]
-    references_in_words = f" ({', '.join(beside)})" if beside else ""
-    yield (
-        f"Recommended: {_features(row)}, as {row['ranking']} ranks them: test {title} {_value(row)} %"
-        f"{references_in_words}."
+    beside_in_words = f" ({', '.join(beside)})" if beside else ""
+    chance = _chance_in_words(general, config)
+    recommended = rankings[rankings["recommended"]].to_dict("records")
+    if recommended:
+        row = recommended[0]
+        yield (
+            f"Recommended: {_features(row)}, as {row['ranking']} ranks them: test {title} {_value(row)} %"
+            f"{beside_in_words}."
+        )
+        yield chance
+        yield _steady_in_words(row["steady_features"], "them")
+        yield from _beside(rankings, references, row, config)
+        yield from _against_others(rankings, row)
+        yield from _what_next(row, config, folder, results)
+        return
+    if not pd.isna(general["n_rarest"]) and general["n_rarest"] < MIN_ROWS_PER_CLASS:
+        yield _few_in_words(general, config)
+        yield chance
+        if general["chance"] != NOT_FOUND:
+            yield f"The highest mean is that of {_best_in_words(_best(rankings), title)}{beside_in_words}."
+    else:
+        yield chance
+    if general["chance"] == NOT_FOUND:
+        yield (
+            "That does not show that there is nothing to find: more rows, or machines and rankings of another kind, "
+            "may find something."
+        )
+
+
+def _chance_in_words(general: Mapping[Any, Any], config: Config) -> str:
+    """Tell the result of the test whether the best ranking is better than chance."""
+    n_splits = min(config.recommendation.permuted_splits, config.protocol.splits)
+    if general["chance"] == NOT_FINISHED:
+        return "Whether any ranking is better than chance is not tested to the end: nothing is recommended; run again."
+    if general["chance"] == NOT_TESTED:
+        return "Whether any ranking is better than chance was not tested."
+    tested = (
+        f"p = {general['p_chance']:.2g} by {int(general['n_permutations'])} permutations of the labels, for the best "
+        f"of all rankings and sizes by balanced accuracy on {n_splits} splits, seed {config.protocol.seed}"
     )
-    yield _steady_in_words(row["steady_features"], "them")
-    if row["best_n_features"] > row["n_features"]:
-        yield _larger(row)
-    tied = rankings[rankings["tied"] & ~rankings["recommended"]].to_dict("records")
+    if general["chance"] == NOT_FOUND:
+        return f"No ranking is better than chance on these data: nothing is recommended ({tested})."
+    return (
+        f"Better than chance ({tested}): labels and features are related, which does not say that this very subset is "
+        "good."
+    )
+
+
+def _few_in_words(general: Mapping[Any, Any], config: Config) -> str:
+    """Name the class of which there are too few rows."""
+    units = "groups" if isinstance(config.dataset, FileSpec) and config.dataset.groups is not None else "rows"
+    n = int(general["n_rarest"])
+    return (
+        f"No subset is recommended: of class '{brief(str(general['rarest_class']))}' there "
+        f"{'are' if n != 1 else 'is'} {n} {units if n != 1 else units[:-1]}, fewer than {MIN_ROWS_PER_CLASS}, which "
+        "tell neither subsets apart nor how often this class is found."
+    )
+
+
+def _without_controls(rankings: pd.DataFrame) -> pd.DataFrame:
+    """Leave out random orders, unless there is nothing else."""
+    others: pd.DataFrame = rankings[[not ranking_methods()[method].is_control for method in rankings["method"]]]
+    return rankings if others.empty else others
+
+
+def _best(rankings: pd.DataFrame) -> dict[Any, Any]:
+    """Return the row of the best of all means."""
+    rows = _without_controls(rankings).to_dict("records")
+    return max(rows, key=lambda each: float(each["best_mean"]))
+
+
+def _best_in_words(row: Mapping[Any, Any], title: str) -> str:
+    interval = f"[{100 * row['best_ci_low']:.1f}, {100 * row['best_ci_high']:.1f}]"
+    features = _features({"n_features": row["best_n_features"]})
+    return f"{row['ranking']} with {features}: test {title} {100 * row['best_mean']:.1f} {interval} %"
+
+
+def _beside(rankings: pd.DataFrame, references: pd.DataFrame, row: Mapping[Any, Any], config: Config) -> Iterator[str]:
+    """Set the best mean and all features beside what is recommended, on the same splits."""
+    title = METRIC_TITLES[row["metric"]]
+    best = _best(rankings)
+    if (best["ranking"], int(best["best_n_features"])) != (row["ranking"], int(row["n_features"])):
+        steady = _steady_in_words(best["best_steady_features"], "these")
+        yield (
+            f"The rule takes the fewest features within {config.recommendation.margin:g} point"
+            f"{'' if config.recommendation.margin == 1 else 's'} of the best mean. The mean is highest for "
+            f"{_best_in_words(best, title)}, {_points(row, 'behind_best')} points more on the same splits; who would "
+            f"rather keep a feature too many than lose one keeps these. {steady}"
+        )
+    if (references["ranking"] == ALL).any():
+        yield f"Against all features, on the same splits: {_points(row, 'above_all')} points."
+
+
+def _points(row: Mapping[Any, Any], name: str) -> str:
+    """Write a difference with its interval in points."""
+    low, high = 100 * row[f"{name}_ci_low"], 100 * row[f"{name}_ci_high"]
+    return f"{100 * row[name]:.1f} [{low:.1f}, {high:.1f}]"
+
+
+def _against_others(rankings: pd.DataFrame, row: Mapping[Any, Any]) -> Iterator[str]:
+    """Tell which rankings are worse than the best, and which are better than random orders of the features."""
+    others_ranked = _without_controls(rankings)
+    tied = others_ranked[others_ranked["tied"] & ~others_ranked["recommended"]].to_dict("records")
     if tied:
         others = "; ".join(f"{each['ranking']} ({_features(each)}, {_value(each)})" for each in tied)
         yield f"Not told apart from the best of all means by the corrected test: {others}."
-    worse = rankings[~rankings["tied"]].to_dict("records")
+    worse = others_ranked[~others_ranked["tied"]].to_dict("records")
     if worse:
         others = "; ".join(
             f"{each['ranking']} (by {100 * each['behind_best']:.1f}, {_features(each)})" for each in worse
         )
         yield f"Worse than the best of all means by the corrected test: {others}."
+    tested = rankings[rankings["p_random"].notna()]
+    if tested.empty:
+        return
+    is_better = tested["p_random"] <= SIGNIFICANCE_LEVEL
+    better = [
+        f"{each['ranking']} (by {_points(each, 'above_random')})" for each in tested[is_better].to_dict("records")
+    ]
+    not_better = [str(label) for label in tested.loc[~is_better, "ranking"]]
+    by = f"{RANDOM_ORDERS} on each split, over all numbers of features, one-sided, by Holm"
+    if better:
+        yield f"Better than random orders of the features ({by}), in points: {'; '.join(better)}."
+    if not_better:
+        own = " What is recommended is among them: other features may do as well."
+        yield (
+            f"Not shown to be better than random orders{'' if better else f' ({by})'}: {', '.join(not_better)}."
+            f"{own if row['ranking'] in not_better else ''}"
+        )
+
+
+def _what_next(row: Mapping[Any, Any], config: Config, folder: Path, results: Path) -> Iterator[str]:
+    """Tell what is not known, and the commands for the columns and the model."""
     yield (
         "Not known: how rows of another time or place would fare, and which of several features that say the same is "
         "the cause. Method and size were chosen on these test parts, so that the accuracy is somewhat too high; rows "
-        "that were kept aside would tell. Intervals are of 95 %, and allow for the rows that splits share."
+        "that were kept aside would tell. Intervals are of 95 %, for other rows of the same kind: they allow for the "
+        "rows that splits share, and for how few rows a class has."
     )
     command = _command(config, config.dataset, folder, row) if isinstance(config.dataset, FileSpec) else None
     if command is not None:
@@ -262,16 +539,6 @@ def _steady_in_words(features: object, they: str) -> str:
     if not names:
         return f"No feature is among {they} in {100 * STEADY:.0f} % of the splits: the choice is not stable."
     return f"Among {they} in at least {100 * STEADY:.0f} % of the splits: {shown(names, FEATURES_SHOWN)}."
-
-
-def _larger(row: Mapping[Any, Any]) -> str:
-    """Describe the features that the rule omits: it favours small sets, and omitted features may be useful."""
-    n_best = int(row["best_n_features"])
-    return (
-        f"The rule takes the smallest set within one standard error. The mean is highest with {n_best} features "
-        f"({100 * row['best_mean']:.1f} %): who would rather keep a feature too many than lose one keeps {n_best}. "
-        f"{_steady_in_words(row['best_steady_features'], f'these {n_best}')}"
-    )
 
 
 def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any]) -> str | None:

@@ -11,6 +11,8 @@ import pandas as pd
 from fsvm_cli.evaluation.stability import selection_stability
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.evidence.parameters import CAVEATS
+from fsvm_cli.experiment.chance import chance_test
+from fsvm_cli.experiment.compared_methods import FurtherRandomOrder
 from fsvm_cli.experiment.provenance import describe_run
 from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
@@ -36,7 +38,7 @@ from fsvm_cli.report.folder import (
 )
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, FLOAT_FORMAT, as_csv, rounded_alike
 from fsvm_cli.report.ranking_statistics import compare_rankings, summarise_rankings
-from fsvm_cli.report.recommendation import recommendation
+from fsvm_cli.report.recommendation import interval_for_new_rows, recommendation
 from fsvm_cli.report.verdicts import Trials, table_of_verdicts
 
 if TYPE_CHECKING:
@@ -169,6 +171,7 @@ CURVES = [
     "n_trials",
     "n_unconverged",
 ]
+NEW_CI = ["new_ci_low", "new_ci_high"]
 SCORES = ["ranking", "feature", "mean", "std", "mean_rank", "n_trials"]
 
 
@@ -184,7 +187,8 @@ def summarise(
         deviation and 95 % interval; for a given split, which has one trial, the bootstrap interval of the test part.
         `n_unconverged` counts the trials in which a machine of the subset or of the ranking missed its duality gap, or
         an ascent on the evidence did not end by its rule; machines that were stopped on purpose have their gaps in
-        the measures.
+        the measures. Where the run ends in a recommendation, `new_ci_low` and `new_ci_high` are the interval for other
+        rows of the same kind (`interval_for_new_rows`).
     scores : DataFrame
         One row per ranking and feature: mean score and rank over all trials of all training sizes. The scores of a
         ranking have the digits that the largest has.
@@ -196,7 +200,22 @@ def summarise(
             scores_of.setdefault(label, []).append(trials.scores)
     names = experiment.source.feature_names
     scores = [row for label, found in scores_of.items() for row in _score_rows(label, names, np.concatenate(found))]
-    return pd.DataFrame(curves, columns=CURVES), pd.DataFrame(scores, columns=SCORES)
+    table = pd.DataFrame(curves, columns=CURVES)
+    if experiment.ends_in_recommendation:
+        limits = [each for trials in collected.values() for each in _limits_for_new_rows(experiment, trials)]
+        table[NEW_CI] = np.array(limits).reshape(-1, 2)
+    return table, pd.DataFrame(scores, columns=SCORES)
+
+
+def _limits_for_new_rows(experiment: Experiment, trials: CompleteTrials) -> Iterator[tuple[float, float]]:
+    """Yield what belongs to the rows of `_curve_rows`; NaN for the training part."""
+    for column in range(len(trials.sizes)):
+        for (metric, part), values in trials.values.items():
+            if part == "test":
+                found = interval_for_new_rows(experiment, values[:, column], trials.test_confusion[column], metric)
+                yield found.low, found.high
+            else:
+                yield np.nan, np.nan
 
 
 def _curve_rows(trials: CompleteTrials) -> Iterator[tuple[object, ...]]:
@@ -246,7 +265,14 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     """
     description = written(describe_run(loaded, experiment, store))
     collected = collect(experiment, store)
-    tables = _tables(experiment, collected, overridden=bool(loaded.document.overrides))
+    test = chance_test(experiment)
+    if test is not None:
+        test.read(store)
+    recommended = recommendation(experiment, collected, test)
+    for each in experiment.compared_methods:
+        if isinstance(each, FurtherRandomOrder):
+            collected = {key: trials for key, trials in collected.items() if key[0] != each.label}
+    tables = _tables(experiment, collected, recommended, overridden=bool(loaded.document.overrides))
     texts = {file_name: as_csv(table) for file_name, table in tables.items()}
     kinds = record_kinds()
     for name in experiment.config.record:
@@ -269,7 +295,11 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
 
 
 def _tables(
-    experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], *, overridden: bool
+    experiment: Experiment,
+    collected: Mapping[tuple[str, int], CompleteTrials],
+    recommended: pd.DataFrame,
+    *,
+    overridden: bool,
 ) -> dict[str, pd.DataFrame]:
     """Make the tables that an experiment has, but for those of its records."""
     curves, scores = summarise(experiment, collected)
@@ -281,7 +311,7 @@ def _tables(
     of_some = {
         CHOSEN_NAME: summarise_chosen(collected),
         MEASURES_NAME: summarise_measures(collected),
-        RECOMMENDATION_NAME: recommendation(experiment, collected),
+        RECOMMENDATION_NAME: recommended,
     }
     pairs = compare_rankings(experiment, collected, experiment.config.metrics[0], at_each_size=False)
     # Tests of pairs allow for new rows, of which one part in several orders says nothing.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fsvm_cli.errors import DataError, FsvmError, named
+from fsvm_cli.experiment.chance import chance_test, permuted_experiment
 from fsvm_cli.experiment.outcome import keep_outcome
 from fsvm_cli.experiment.provenance import keep_group
 from fsvm_cli.experiment.running import TrialResult, record_key
@@ -24,6 +25,7 @@ from fsvm_cli.runner.tasks import Task, call_here
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
+    from fsvm_cli.experiment.chance import ChanceTest
     from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.runner.missing import MissingTasks
     from fsvm_cli.runner.pools import Pool
@@ -77,6 +79,8 @@ class Job:
         The error that ended the experiment early, if any.
     n_to_run : int
         Trials that were missing when the run began.
+    test_progress : Progress, optional
+        Shows the trials on permuted labels, which follow the others where the run ends in a recommendation.
     finished : Future
         Result of the call that `finish` returned, set when the run yields the job.
     """
@@ -90,11 +94,14 @@ class Job:
     error: FsvmError | None = None
     n_to_run: int = 0
     finished: Future[Any] = field(default_factory=Future)
+    test_progress: Progress | None = None
     _n_missing: int = 0
     _n_durable: int = 0
     _n_pending: int = 0
+    _test: ChanceTest | None = None
+    _tested: dict[int, Experiment] = field(default_factory=dict)
 
-    def begin(self, number: int) -> MissingTasks | None:
+    def begin(self, number: int) -> Sequence[Task] | MissingTasks | None:
         """Find the missing tasks of the experiment with this number in the run; None if the store cannot be read."""
         try:
             tasks = missing_tasks(self.experiment, self.store, number)
@@ -107,6 +114,47 @@ class Job:
         self.n_to_run = self._n_missing = len(tasks)
         self._n_durable = n_trials - len(tasks)
         self.progress.start(n_trials, self._n_durable)
+        return tasks or self.begin_permutations(number, 1)
+
+    def begin_permutations(self, number: int, n_workers: int) -> list[Task]:
+        """Find the tasks of the next permutations of the labels, once all others have ended; empty at the end.
+
+        Which permutations the test needs does not depend on how many are computed at once; see `ChanceTest`.
+
+        Parameters
+        ----------
+        number : int
+            Of the experiment in the run.
+        n_workers : int
+            Workers that should have something to do.
+        """
+        if self.error is not None:
+            return []
+        try:
+            return self._next_permutations(number, n_workers)
+        except FsvmError as error:
+            self.error = error
+            return []
+
+    def _next_permutations(self, number: int, n_workers: int) -> list[Task]:
+        if self._test is None:
+            self._test = chance_test(self.experiment)
+            if self._test is None:
+                return []
+        test, n_before = self._test, len(self._test.permuted)
+        test.read(self.store)
+        n_splits = permuted_experiment(self.experiment, 0).n_trials()
+        if self.test_progress is not None and n_before:
+            self.test_progress.advance(n_splits * len(test.permuted))
+        elif self.test_progress is not None and not test.is_decided:
+            self.test_progress.start(n_splits * test.n_permutations, n_splits * len(test.permuted))
+        n_at_once = max(test.n_at_least_to_stop - test.n_at_least, math.ceil(2 * n_workers / n_splits))
+        missing = test.missing(self.store, n_at_once)
+        tasks = [Task(number, trial, wanted, permutation=permutation) for permutation, trial, wanted in missing]
+        self._tested = {
+            each: permuted_experiment(self.experiment, each) for each in {task.permutation for task in tasks}
+        }
+        self._n_missing = len(tasks)
         return tasks
 
     def advance(self, results: Sequence[Done]) -> bool:
@@ -129,10 +177,15 @@ class Job:
 
     def _take(self, task: Task, result: TrialResult) -> None:
         trial = task.trial
+        experiment = self._tested[task.permutation] if task.permutation else self.experiment
         for compared_method, entry in result.entries.items():
-            keep_outcome(self.store, self.experiment.key(compared_method, trial), entry)
+            keep_outcome(self.store, experiment.key(compared_method, trial), entry)
         for compared_method, error in result.errors.items():
-            self.store.add_failure(self.experiment.key(compared_method, trial), error)
+            self.store.add_failure(experiment.key(compared_method, trial), error)
+        self._n_missing -= 1
+        if task.permutation:
+            return  # an order of the labels that a method cannot do anything with is no failure of the run
+        self._n_pending += 1
         self._count_failures(result.errors.values())
         if task.wanted:
             self.store.add_timing(trial.n_train, trial.split, result.seconds)
@@ -142,8 +195,6 @@ class Job:
             error = f"{name}: {failure}"
             self.store.add_failure(record_key(self.experiment, name), error)
             self._count_failures([error])
-        self._n_missing -= 1
-        self._n_pending += 1
 
     def _count_failures(self, errors: Iterable[str]) -> None:
         """Count the errors of a trial; an error that several compared methods share counts once."""
@@ -352,8 +403,9 @@ class Schedule:
         self.pool.recover()
         if was_alone:
             (task,) = lost
-            self._n_deaths[task.experiment, task.trial] += 1
-            if self._n_deaths[task.experiment, task.trial] >= MAX_WORKER_DEATHS_PER_TRIAL:
+            this = task.experiment, (task.permutation, task.trial)
+            self._n_deaths[this] += 1
+            if self._n_deaths[this] >= MAX_WORKER_DEATHS_PER_TRIAL:
                 reason = f"{WORKER_FAILED} ({named(cause)})" if isinstance(cause, OSError) else WORKER_DIED
                 errors, failed_records = dict.fromkeys(task.wanted, reason), dict.fromkeys(task.records, reason)
                 return [(task, TrialResult({}, errors, 0.0, failed_records=failed_records))]
@@ -403,17 +455,21 @@ def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Po
         yield from finishing.rest()
 
 
-def _run_tasks(running: dict[int, Job], tasks: Mapping[int, MissingTasks], pool: Pool) -> Iterator[list[int]]:
+def _run_tasks(
+    running: dict[int, Job], tasks: Mapping[int, Sequence[Task] | MissingTasks], pool: Pool
+) -> Iterator[list[int]]:
     """Run tasks; yield the jobs that have ended since the last time, often none."""
     schedule = Schedule(pool)
     for number, missing in tasks.items():
         schedule.add(number, missing, len(missing))
     for results in schedule.results():
-        ended = [
-            number
-            for number, job in running.items()
-            if job.advance([(task, result) for task, result in results if task.experiment == number])
-        ]
+        ended = []
+        for number, job in running.items():
+            if job.advance([(task, result) for task, result in results if task.experiment == number]):
+                if more := job.begin_permutations(number, pool.n_workers):
+                    schedule.add(number, more, len(more))
+                else:
+                    ended.append(number)
         for number in ended:
             schedule.cancel(number)
             del running[number]

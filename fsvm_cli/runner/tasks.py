@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import filelock
 
 from fsvm_cli.config_io import model_from_json
+from fsvm_cli.experiment.chance import permuted_experiment
 from fsvm_cli.experiment.experiment import Experiment
 from fsvm_cli.experiment.running import TrialResult, run_trial
 from fsvm_cli.spec.schema import Config
@@ -53,12 +54,16 @@ class Task:
         By number of the compared method, the subset sizes that are wanted.
     records : tuple of str
         The records of the trial that are wanted, by their names.
+    permutation : int
+        Of the labels, for the test whether anything is better than chance: then the experiment is that of
+        `fsvm_cli.experiment.chance.permuted_experiment`; else 0.
     """
 
     experiment: int
     trial: Trial
     wanted: Mapping[int, tuple[int, ...]]
     records: tuple[str, ...] = ()
+    permutation: int = 0
 
 
 @dataclass(frozen=True)
@@ -192,7 +197,12 @@ def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[
 
     The caller must limit BLAS to one thread, so that no number depends on the number of threads.
     """
-    return [run_trial(experiments[task.experiment], task.trial, task.wanted, task.records) for task in tasks]
+    return [run_trial(_experiment_of(experiments, task), task.trial, task.wanted, task.records) for task in tasks]
+
+
+def _experiment_of(experiments: Sequence[Experiment], task: Task) -> Experiment:
+    experiment = experiments[task.experiment]
+    return permuted_experiment(experiment, task.permutation) if task.permutation else experiment
 
 
 Result = TypeVar("Result")

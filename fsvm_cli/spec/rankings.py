@@ -105,6 +105,16 @@ class Ranking(StrictModel):
         return method(**self.parameters(), **taken)
 
 
+def is_control(ranking: Ranking) -> bool:
+    """Whether a ranking is one by chance, beside which others must do better."""
+    return ranking_methods()[ranking.method].is_control
+
+
+def can_be_recommended(ranking: Ranking) -> bool:
+    """Whether a ranking keeps the best features, as the training part shows them, with a machine that can be exported."""
+    return ranking.order == "best-first" and not ranking.sees_test_part() and not learns_machine(ranking)
+
+
 def _leaks(method: str, parameters: Mapping[str, Any], ranked_on: Any) -> bool:
     """Whether a method with these parameters needs the test part, or is ranked on rows that hold it."""
     return ranked_on == ALL_ROWS or ranking_methods()[method].sees_test_part(parameters)

@@ -120,6 +120,34 @@ def _sorted_sizes(value: Any) -> Any:
     return tuple(sorted(set(value))) if is_sizes else value
 
 
+MIN_PERMUTATIONS = 19
+"""With fewer, no p-value is .05 or less."""
+
+
+class RecommendationRule(StrictModel):
+    """What a run on a file of one's own recommends, and the test that must come before."""
+
+    margin: Annotated[float, Field(ge=0, le=100)] = Field(
+        default=1.0,
+        description="Percentage points that the recommended subset may lie behind the best mean for fewer features.",
+    )
+    permutations: Annotated[int, Field(ge=0)] = Field(
+        default=39,
+        description="How often the whole procedure is repeated on permuted labels at most, to test whether the best "
+        "ranking is better than chance; 0: not tested.",
+    )
+    permuted_splits: PositiveInt = Field(default=5, description="The first splits, on which it is repeated.")
+
+    @model_validator(mode="after")
+    def _can_reject(self) -> RecommendationRule:
+        if 0 < self.permutations < MIN_PERMUTATIONS:
+            raise ValueError(
+                f"{self.permutations} permutations cannot show anything at the level .05; write {MIN_PERMUTATIONS} or "
+                "more, or 0 for no test"
+            )
+        return self
+
+
 class Config(StrictModel):
     """One experiment."""
 
@@ -190,6 +218,11 @@ class Config(StrictModel):
     )
     parts: tuple[Literal["train", "test"], ...] = Field(
         default=("test",), min_length=1, description="Parts of the data whose curves the figures show."
+    )
+    recommendation: RecommendationRule = Field(
+        default=RecommendationRule(),
+        exclude_if=lambda rule: rule == RecommendationRule(),
+        description="Of a run on a file of one's own.",
     )
     reference: Literal["all features"] | None = Field(
         default=None,

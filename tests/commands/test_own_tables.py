@@ -36,12 +36,13 @@ def test_the_commands_of_the_page_print_what_it_shows(walk: Any, monkeypatch: py
         words = shlex.split(command)[1:]
         if words[0] == "run":  # with two splits: what depends on their number is left as the page has it
             config = Path(words[1])
-            config.write_text(config.read_text().replace("splits: 100", "splits: 2").replace("splits: 20", "splits: 2"))
+            text = config.read_text().replace("splits: 100", "splits: 2").replace("splits: 20", "splits: 2")
+            config.write_text(text + "recommendation: {permutations: 0}\n")
             words += ["--jobs", "1"]
         answer = fsvm_here(*words)
         codes[command] = answer.code
         if words[0] == "run":
-            assert walk.END in answer.out, answer.err
+            assert walk.ENDS[0] in answer.out, answer.err
         return answer.err + answer.out if words[0] == "init" else _printed(page, command)
 
     assert walk.with_outputs(page, run) == page
@@ -64,9 +65,9 @@ def _printed(page: str, command: str) -> str:
 
 def test_lines_are_wrapped_and_a_run_is_shown_by_its_end(walk: Any) -> None:
     page = "# A title\n\n```console\n$ fsvm init a.csv\nold\n$ fsvm run a.yaml\n```\n\ntext\n"
-    printed = {"fsvm init a.csv": f"{'word ' * 40}\n", "fsvm run a.yaml": f"a table\n{walk.END}3\n"}
+    printed = {"fsvm init a.csv": f"{'word ' * 40}\n", "fsvm run a.yaml": f"a table\n{walk.ENDS[0]}3\n"}
     lines = walk.with_outputs(page, printed.__getitem__).splitlines()
     assert max(map(len, lines)) <= walk.WIDTH
     assert "old" not in lines
     assert "a table" not in lines
-    assert lines[-5:] == ["$ fsvm run a.yaml", f"{walk.END}3", "```", "", "text"]
+    assert lines[-5:] == ["$ fsvm run a.yaml", f"{walk.ENDS[0]}3", "```", "", "text"]

@@ -44,6 +44,19 @@ def test_several_folders_are_as_the_folder_that_holds_them(results: Path) -> Non
     assert apart.out == fsvm_here("stats", results).out
 
 
+def test_folders_of_one_name_are_several_and_runs_with_overrides_are_named(results: Path, tmp_path: Path) -> None:
+    for place, source in (("d1", "one"), ("d2", "two")):
+        shutil.copytree(results / source, tmp_path / place / "results" / "data")
+    run = tmp_path / "d2" / "results" / "data" / "run.json"
+    content = json.loads(run.read_text())
+    run.write_text(json.dumps(content | {"overrides": {"protocol.splits": 4}}))
+    answer = fsvm_here("stats", tmp_path / "d1" / "results", tmp_path / "d2" / "results", "--format", "csv")
+    assert answer.code == 0, answer.err
+    assert set(pd.read_csv(io.StringIO(answer.out))["experiment"]) == {"d1/results/data", "d2/results/data"}
+    assert "run with --splits, --rows or --set, and not counted over data sets: d2/results/data" in answer.err
+    assert "no stored trials" not in answer.err
+
+
 def test_each_pair_is_tested_at_each_size_and_over_the_whole_curve(results: Path) -> None:
     answer = fsvm_here("stats", results / "one", "--format", "csv")
     assert answer.code == 0, answer.err
