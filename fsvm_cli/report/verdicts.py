@@ -445,7 +445,7 @@ def _in_all_readings(
     if config.reading is None or not (claim.unstated or config.why):
         return judgement
     alone = _among_several(judge(_as_if_stated(claim), trials, overridden=overridden), judgement.p_holm)
-    found = [(config.reading, alone), *others]
+    found = [(claim.reading or config.reading, alone), *others]
     readings = tuple(
         Reading(words, each.verdict, None if np.isnan(each.reproduced) else each.reproduced, each.new_data)
         for words, each in found

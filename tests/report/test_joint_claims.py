@@ -109,8 +109,12 @@ expected:
     [(0.9, 0.9, "reproduced"), (0.9, 0.5, "undecided by the source"), (0.5, 0.9, "undecided by the source"),
      (0.5, 0.5, "differs")],
 )  # fmt: skip
-def test_an_experiment_decides_over_its_own_readings(tmp_path: Path, own: float, other: float, expected: str) -> None:
-    (tmp_path / "several.yaml").write_text(CONFIG.format(claim=json.dumps(open_claim())))
+@pytest.mark.parametrize("words", ["as it is", "of the claim"])
+def test_an_experiment_decides_over_its_own_readings(
+    tmp_path: Path, words: str, own: float, other: float, expected: str
+) -> None:
+    own_words = {} if words == "as it is" else {"reading": words}
+    (tmp_path / "several.yaml").write_text(CONFIG.format(claim=json.dumps(open_claim(**own_words))))
     experiment = plan(load_config(str(tmp_path / "several.yaml"), ["protocol.splits=40"]), lambda _: None)
     found = {label: samples_of(noisy([mean] * 13, sd=0.001)) for label, mean in (("a", own), ("b", other))}
     trials = trials_of(experiment, **found)
@@ -118,7 +122,7 @@ def test_an_experiment_decides_over_its_own_readings(tmp_path: Path, own: float,
     assert row["verdict"] == expected
     readings = json.loads(row["readings"])
     assert [(each["reading"], round(each["reproduced"])) for each in readings] == [
-        *(("as it is", round(100 * own)), ("b", round(100 * other)))
+        *((words, round(100 * own)), ("b", round(100 * other)))
     ]
     assert row["rule"].startswith(f"agrees in {(own == 0.9) + (other == 0.9)} of 2 readings")
     (row,) = table_of_verdicts(trials, overridden=True).to_dict("records")

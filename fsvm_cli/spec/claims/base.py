@@ -342,6 +342,12 @@ class Claim(StrictModel):
         description="What the source leaves open and the number depends on: it is shown beside ours, and nothing is "
         "said about the source.",
     )
+    reading: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="What the labels that the claim speaks of read into what 'unstated' names, where that is not the "
+        "reading of the experiment.",
+    )
     readings: dict[Text, Annotated[tuple[Text, ...], Field(min_length=1)]] = Field(
         default={},
         exclude_if=operator.not_,
