@@ -137,6 +137,13 @@ def test_the_example_of_each_verdict_is_a_committed_one() -> None:
         assert numbers[: len(expected)] == pytest.approx(expected.to_list(), abs=0.00501)
 
 
+def test_the_readme_repeats_the_committed_findings() -> None:
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    block = text.partition(generate.FINDINGS_BEGIN)[2].partition(generate.FINDINGS_END)[0]
+    assert block.strip() == generate.findings().strip()
+    assert 1 <= len(re.findall(r"^\d+\. ", block, re.MULTILINE)) <= 10
+
+
 def test_times_are_listed_from_what_lies_beside_the_results(tmp_path: Path) -> None:
     for name, seconds in (("short", (1, 2)), ("long", (40, 57)), ("none", ())):
         (tmp_path / name).mkdir()
