@@ -192,6 +192,10 @@ def certify(model: Any, X: Any, y: npt.ArrayLike, *, C: float | None = None) -> 
     DataError
         If a model file is missing or damaged.
 
+    See Also
+    --------
+    RecursiveFeatureElimination : With ``certify=True``, says the same of each elimination.
+
     Examples
     --------
     >>> from sklearn.svm import SVC
