@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 
 from fsvm_cli.bounds.bound import hard_margin_machine
 from fsvm_cli.ranking.bound_ranker import MAX_SCALE, MIN_SCALE, BoundObjective, ScalePenalty, descend
+from fsvm_cli.ranking.kernel_selection import KernelSelection
 from fsvm_cli.ranking.radius_margin import RadiusMargin
 from fsvm_cli.ranking.span import Span
 from fsvm_cli.svm import Gaussian, Kernel, Laplace, Linear, Polynomial
@@ -264,15 +265,46 @@ def test_forward_search_by_the_span_takes_the_fewest_predicted_errors() -> None:
     assert min(beside, key=beside.__getitem__) == second
 
 
+def test_an_exhaustive_search_finds_the_best_of_252_subsets() -> None:
+    X, y = linear_problem(30, 4)
+    found = RadiusMargin(Linear(), search="exhaustive", finish=5, n_features_to_select=5).fit(X, y)
+    objective = objective_of(found, X, y, Linear())
+    subsets = [*itertools.combinations(range(10), 5)]
+    assert len(subsets) == 252
+    values = {each: objective.at(np.array(each), np.ones(5)).value for each in subsets}
+    best = min(values, key=values.__getitem__)
+    assert tuple(np.flatnonzero(found.support_)) == best
+    assert values[best] == pytest.approx(radius_margin_of(X[:, best], y, 1.0), rel=1e-4)
+    by_rank = np.argsort(found.ranking_)
+    without = [objective.at(np.array([f for f in best if f != each]), np.ones(4)).value for each in by_rank[:5]]
+    assert without == sorted(without, reverse=True)
+    beside = [min(value for each, value in values.items() if feature in each) for feature in by_rank[5:]]
+    assert beside == sorted(beside)
+    for other in (RadiusMargin(finish=8), RadiusMargin(search="forward", finish=5), KernelSelection()):
+        selected = tuple(np.sort(np.argsort(other.fit(X, y).ranking_)[:5]))
+        assert values[selected] >= values[best]
+
+
 @every_ranker
-def test_forward_search_refuses_what_it_has_no_use_for(ranker: type[BoundRanker]) -> None:
+@pytest.mark.parametrize("search", ["forward", "exhaustive"])
+def test_a_search_without_a_descent_refuses_what_it_has_no_use_for(ranker: type[BoundRanker], search: str) -> None:
     X, y = nonlinear_problem()
-    with pytest.raises(ValueError, match=f"{ranker.method}: search 'forward' needs a ridge; choose a finite C, or set"):
-        ranker(search="forward", C=np.inf, kernel=Polynomial(4)).fit(X, y)
+    who = f"{ranker.method}: search '{search}'"
+    with pytest.raises(ValueError, match=f"{who} needs a ridge; choose a finite C, or set ridge"):
+        ranker(search=search, C=np.inf, kernel=Polynomial(4)).fit(X, y)
+    with pytest.raises(ValueError, match=f"{who} has no descent for a penalty; leave out one"):
+        ranker(search=search, penalty=1.0).fit(X, y)
+    nothing = ranker(search=search, finish=3).fit(np.ones((6, 3)), [0, 0, 0, 1, 1, 1])
+    assert nothing.scores_.tolist() == [0, 0, 0]
+
+
+def test_an_exhaustive_search_of_too_many_subsets_is_refused_in_a_line() -> None:
+    X, y = linear_problem()
     with pytest.raises(
-        ValueError, match=f"{ranker.method}: search 'forward' has no descent for a penalty; leave out one"
-    ):
-        ranker(search="forward", penalty=1.0).fit(X, y)
+        ValueError, match="would try 2,118,760 subsets of 5 features, more than 10,000; choose another"
+    ) as said:
+        RadiusMargin(search="exhaustive", finish=5).fit(X, y)
+    assert "\n" not in str(said.value)
 
 
 def test_a_relative_ridge_does_not_depend_on_the_unit_of_the_features() -> None:
