@@ -38,6 +38,7 @@ TOPICS: dict[str, Callable[[], Iterable[Comparison]]] = {
     "large_curves": large_curves.comparisons,
     "slow_peers": large_curves.comparisons_of_minutes,
     "cold_fit": cold_fit.comparisons,
+    "fewer_features": cold_fit.fewer_features,
     "tuning": tuning.comparisons,
     "gaussian_large": gaussian_large.comparisons,
     "linear": linear.comparisons,

@@ -5,6 +5,7 @@ Source: Weston et al. (2000). `RadiusMargin` and `Span` differ in the bound alon
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -42,6 +43,8 @@ SCALE_SPACING, VALUE_SPACING, SLOPE_SPACING = 2.0**-20, 2.0**-32, 2.0**-16
 unscaled samples, slopes on two processors differ by 3e-12, and an experiment has some hundred thousand of them: with a
 spacing of 2^-20 one of them would be rounded differently, and the descent would differ."""
 
+MAX_SUBSETS = 10_000
+"""That an exhaustive search tries."""
 SCALE_PREFIX = "scale of "
 """Prefix of the columns for the features' scales in the table of a descent."""
 
@@ -280,7 +283,7 @@ class BoundRanker(MachineRanker):
     A subclass computes its bound in `_bounds`.
     """
 
-    search: Literal["backward", "forward"] = "backward"
+    search: Literal["backward", "forward", "exhaustive"] = "backward"
     finish: Annotated[int, Ge(1)] = 1
     ridge: Annotated[float, Gt(0)] | None = None
     step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 0.5
@@ -313,19 +316,22 @@ class BoundRanker(MachineRanker):
                 f"{self.method}: the classes are not separable with this kernel, so that no hard margin exists; "
                 "choose a finite C"
             )
-        if self.search == "forward":
-            return self._add(objective, candidates)
+        if self.search != "backward":
+            self._check_search_without_descent(objective)
+            return (self._add if self.search == "forward" else self._try_all)(objective, candidates)
         rounds = self._eliminate(objective, candidates) if len(candidates) > 1 else []
         self.converged_ = all(each.converged for each in rounds)
         self.diagnostics_["path"] = path_table(rounds, self._feature_names())
         return places(rounds, candidates, X.shape[1])
 
+    def _check_search_without_descent(self, objective: BoundObjective) -> None:
+        if self.penalty > 0:
+            raise ValueError(f"{self.method}: search '{self.search}' has no descent for a penalty; leave out one")
+        if objective.ridge == objective.relative_ridge == 0:
+            raise ValueError(f"{self.method}: search '{self.search}' needs a ridge; choose a finite C, or set ridge")
+
     def _add(self, objective: BoundObjective, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
         """Score the features by adding, one at a time, that with which the bound is least, at scales of 1."""
-        if self.penalty > 0:
-            raise ValueError(f"{self.method}: search 'forward' has no descent for a penalty; leave out one")
-        if objective.ridge == objective.relative_ridge == 0:
-            raise ValueError(f"{self.method}: search 'forward' needs a ridge; choose a finite C, or set ridge")
         added, left, keys = candidates[:0], candidates, np.zeros(len(candidates))
         rounds: list[Round] = []
         for _ in range(min(self.finish, len(candidates))):
@@ -340,6 +346,39 @@ class BoundRanker(MachineRanker):
         scores[np.append(added, left[order_of(keys)])] = len(candidates) - np.arange(len(candidates))
         self.converged_ = all(each.converged for each in rounds)
         self.diagnostics_["path"] = path_table(rounds, self._feature_names())
+        return scores
+
+    def _try_all(self, objective: BoundObjective, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Score the features by the subset with the least bound, at scales of 1, among all of `finish` features.
+
+        Its features come first, by the bound without each of them; then the others, by the least bound beside others.
+        """
+        size = min(self.finish, len(candidates))
+        if math.comb(len(candidates), size) > MAX_SUBSETS:
+            raise ValueError(
+                f"{self.method}: search 'exhaustive' would try {math.comb(len(candidates), size):,} subsets of {size} "
+                f"features, more than {MAX_SUBSETS:,}; choose another finish, or search 'forward'"
+            )
+        if not size:
+            self.diagnostics_["path"] = path_table([], self._feature_names())
+            return np.zeros(objective.X.shape[1])
+        subsets = np.array([*itertools.combinations(range(len(candidates)), size)], dtype=np.intp)
+        s = np.ones(size)
+        tried = [objective.at(candidates[subset], s) for subset in subsets]
+        keys = -np.array([point.value for point in tried])
+        first = first_largest(keys)
+        best, bound = subsets[first], tried[first].value
+        parts = [np.delete(best, i) for i in range(size)] if size > 1 else []
+        smaller = [objective.at(candidates[part], s[1:]) for part in parts]
+        inside = best[order_of(np.array([point.value for point in smaller]))] if parts else best
+        left = np.setdiff1d(np.arange(len(candidates)), best)
+        beside = np.array([keys[(subsets == feature).any(axis=1)].max() for feature in left])
+        scores = np.zeros(objective.X.shape[1])
+        order = candidates[np.append(inside, left[order_of(beside)])]
+        scores[order] = len(candidates) - np.arange(len(candidates))
+        self.converged_ = all(point.converged for point in (*tried, *smaller))
+        whole = Round(candidates[best], s, s, bound, len(tried) + len(smaller), self.converged_)
+        self.diagnostics_["path"] = path_table([whole], self._feature_names())
         return scores
 
     def _eliminate(self, objective: BoundObjective, active: NDArray[np.intp]) -> list[Round]:

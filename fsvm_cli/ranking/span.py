@@ -44,12 +44,14 @@ class Span(BoundRanker):
         Linear, polynomial or Gaussian.
     C : float, default=1.0
         Of the squared loss C/2 Σ_i ξ_i²: a ridge of 1/C on K. Infinity asks for a hard margin.
-    search : {"backward", "forward"}, default="backward"
-        "forward": from no feature on, add the one with which the bound is least, at scales of 1, without a descent.
-        It needs a finite C, or `ridge`.
+    search : {"backward", "forward", "exhaustive"}, default="backward"
+        "forward": from no feature on, add the one with which the bound is least. "exhaustive": try all subsets of
+        `finish` features, 10,000 at the most. Both look at scales of 1, without a descent, and need a finite C or
+        `ridge`.
     finish : int, default=1
         Backward: from so many features on, drop one at a time, that without which the descended bound is least.
         Forward: add so many features; the others are ordered by the bound with each of them beside these but the last.
+        Exhaustive: the features of the best subset come first, by the bound without each.
     ridge : float or None, default=None
         Larger than 0: in place of 1/C, the ridge is so many times the mean squared distance of the samples from their
         mean in feature space, at the scales of the moment.

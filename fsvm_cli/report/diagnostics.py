@@ -163,12 +163,17 @@ def _draw_bound_descent(given: RecordToDraw) -> list[Path]:
         for (upper, lower), (label, rows) in zip(all_axes.T, descents, strict=True):
             upper.set_title(legible(str(label)), loc="left")
             upper.plot(rows["n_features"], rows["radius_margin"], color=COLOURS[0], marker=".", markersize=3)
-            upper.set_yscale("log")
-            use_powers(upper.yaxis)
             _draw_errors(lower, rows)
             lower.set_xscale("log")
             use_powers(lower.xaxis)
             lower.set_xlabel("Features")
+        if spans_decades(given.tables["bound-descent"]["radius_margin"].to_numpy()):
+            all_axes[0, 0].set_yscale("log")
+            use_powers(all_axes[0, 0].yaxis)
+        else:
+            all_axes[0, 0].set_ylim(bottom=0.0)
+        largest = float(given.tables["bound-descent"][list(ERRORS_ON_DESCENT)].to_numpy().max())
+        all_axes[1, 0].set_ylim(0, 1.5 * largest if largest > 0 else 1.0)  # room for the names above the curves
         all_axes[0, 0].invert_xaxis()  # the descent goes to the right
         all_axes[0, 0].set_ylabel("R²W² / n")
         all_axes[1, 0].set_ylabel("Share of the rows")
@@ -183,8 +188,7 @@ def _draw_errors(axes: Axes, rows: pd.DataFrame) -> None:
     axes.plot(
         [], [], color=COLOURS[0], marker=".", markersize=3, label=f"R²W² / n, above {_agreement(rows, 'radius_margin')}"
     )
-    axes.set_ylim(0, None)
-    axes.legend(loc="upper right", fontsize=6, handlelength=1.6)
+    axes.legend(loc="upper left", fontsize=6, handlelength=1.6)
 
 
 def _agreement(rows: pd.DataFrame, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 
 from fsvm_cli.bounds.bound import hard_margin_machine
 from fsvm_cli.ranking.bound_ranker import MAX_SCALE, MIN_SCALE, BoundObjective, ScalePenalty, descend
+from fsvm_cli.ranking.kernel_selection import KernelSelection
 from fsvm_cli.ranking.radius_margin import RadiusMargin
 from fsvm_cli.ranking.span import Span
 from fsvm_cli.svm import Gaussian, Kernel, Laplace, Linear, Polynomial
@@ -176,7 +177,7 @@ def unscaled_problem() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("options", [{}, {"ridge": 0.1}], ids=str)
-def test_the_finish_drops_that_feature_without_which_the_bound_is_least(options: dict[str, float]) -> None:
+def test_the_finish_drops_that_feature_without_which_the_bound_is_least(options: dict[str, Any]) -> None:
     X, y = unscaled_problem()
     X = X[:, [1, 2, 4, 5, 6]]
     found = RadiusMargin(Linear(), finish=5, **options).fit(X, y)
@@ -197,8 +198,8 @@ def test_the_finish_finds_the_best_of_all_pairs_where_halves_miss_it() -> None:
     by_pair = {pair: least_bound(objective, pair) for pair in itertools.combinations(range(9), 2)}
     best = min(by_pair, key=by_pair.__getitem__)
     assert best == (2, 5)
-    assert tuple(np.flatnonzero(finished.support_)) == best
-    assert tuple(np.flatnonzero(halves.support_)) != best
+    assert tuple(np.flatnonzero(finished.support_).tolist()) == best
+    assert tuple(np.flatnonzero(halves.support_).tolist()) != best
 
 
 @every_ranker
@@ -230,7 +231,7 @@ def radius_margin_of(X: np.ndarray, y: np.ndarray, ridge: float) -> float:
         constraints=on_simplex,
         options={"maxiter": 500, "ftol": 1e-10},
     )
-    return -ball.fun * squared_norm
+    return float(-ball.fun * squared_norm)
 
 
 def test_forward_search_adds_the_feature_with_which_the_bound_is_least() -> None:
@@ -264,15 +265,46 @@ def test_forward_search_by_the_span_takes_the_fewest_predicted_errors() -> None:
     assert min(beside, key=beside.__getitem__) == second
 
 
+def test_an_exhaustive_search_finds_the_best_of_252_subsets() -> None:
+    X, y = linear_problem(30, 4)
+    found = RadiusMargin(Linear(), search="exhaustive", finish=5, n_features_to_select=5).fit(X, y)
+    objective = objective_of(found, X, y, Linear())
+    subsets = [*itertools.combinations(range(10), 5)]
+    assert len(subsets) == 252
+    values = {each: objective.at(np.array(each), np.ones(5)).value for each in subsets}
+    best = min(values, key=values.__getitem__)
+    assert tuple(np.flatnonzero(found.support_).tolist()) == best
+    assert values[best] == pytest.approx(radius_margin_of(X[:, best], y, 1.0), rel=1e-4)
+    by_rank = np.argsort(found.ranking_)
+    without = [objective.at(np.array([f for f in best if f != each]), np.ones(4)).value for each in by_rank[:5]]
+    assert without == sorted(without, reverse=True)
+    beside = [min(value for each, value in values.items() if feature in each) for feature in by_rank[5:]]
+    assert beside == sorted(beside)
+    for other in (RadiusMargin(finish=8), RadiusMargin(search="forward", finish=5), KernelSelection()):
+        selected = tuple(np.sort(np.argsort(other.fit(X, y).ranking_)[:5]).tolist())
+        assert values[selected] >= values[best]
+
+
 @every_ranker
-def test_forward_search_refuses_what_it_has_no_use_for(ranker: type[BoundRanker]) -> None:
+@pytest.mark.parametrize("search", ["forward", "exhaustive"])
+def test_a_search_without_a_descent_refuses_what_it_has_no_use_for(ranker: type[BoundRanker], search: Any) -> None:
     X, y = nonlinear_problem()
-    with pytest.raises(ValueError, match=f"{ranker.method}: search 'forward' needs a ridge; choose a finite C, or set"):
-        ranker(search="forward", C=np.inf, kernel=Polynomial(4)).fit(X, y)
+    who = f"{ranker.method}: search '{search}'"
+    with pytest.raises(ValueError, match=f"{who} needs a ridge; choose a finite C, or set ridge"):
+        ranker(search=search, C=np.inf, kernel=Polynomial(4)).fit(X, y)
+    with pytest.raises(ValueError, match=f"{who} has no descent for a penalty; leave out one"):
+        ranker(search=search, penalty=1.0).fit(X, y)
+    nothing = ranker(search=search, finish=3).fit(np.ones((6, 3)), [0, 0, 0, 1, 1, 1])
+    assert nothing.scores_.tolist() == [0, 0, 0]
+
+
+def test_an_exhaustive_search_of_too_many_subsets_is_refused_in_a_line() -> None:
+    X, y = linear_problem()
     with pytest.raises(
-        ValueError, match=f"{ranker.method}: search 'forward' has no descent for a penalty; leave out one"
-    ):
-        ranker(search="forward", penalty=1.0).fit(X, y)
+        ValueError, match="would try 2,118,760 subsets of 5 features, more than 10,000; choose another"
+    ) as said:
+        RadiusMargin(search="exhaustive", finish=5).fit(X, y)
+    assert "\n" not in str(said.value)
 
 
 def test_a_relative_ridge_does_not_depend_on_the_unit_of_the_features() -> None:
@@ -358,10 +390,11 @@ def test_a_last_digit_of_the_samples_leads_to_the_same_scales(ranker: type[Bound
     np.testing.assert_array_equal(first.s, second.s)
 
 
-def test_constant_features_go_first_and_copies_by_their_index() -> None:
+@pytest.mark.parametrize("options", [{}, {"finish": 6}, {"search": "forward", "finish": 6}], ids=str)
+def test_constant_features_go_first_and_copies_by_their_index(options: dict[str, Any]) -> None:
     X, y = linear_problem(30, 2)
     table = np.column_stack([np.full(30, 4.0), X[:, :3], X[:, 2], np.zeros(30)])
-    found = RadiusMargin().fit(table, y)
+    found = RadiusMargin(**options).fit(table, y)
     assert found.scores_[[0, 5]].tolist() == [0, 0]
     assert found.ranking_[3] < found.ranking_[4]
     nothing = RadiusMargin().fit(np.ones((6, 3)), [0, 0, 0, 1, 1, 1])
