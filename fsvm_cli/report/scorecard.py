@@ -186,11 +186,11 @@ def tables_of_readings(comparison: pd.DataFrame, decided: pd.DataFrame) -> list[
         if row.has_vote and isinstance(of_row, str) and of_row:
             found = [Reading(**each) for each in json.loads(of_row)]
         else:
-            number = None if pd.isna(row.reproduced) else row.reproduced
-            found = [Reading(f"as it is{'' if row.has_vote else NO_VOTE}", _answer(row), number)]
+            words = "as it is" if row.has_vote else f"as it is{NO_VOTE}"
+            found = [Reading(words, _answer(row), None if pd.isna(row.reproduced) else row.reproduced)]
         for each in found:
-            number = "" if each.reproduced is None else f" ({each.reproduced:.4g})"
-            by_claim.setdefault(str(row.id), {})[str(row.experiment), each.reading] = f"{each.answer}{number}"
+            shown = "" if each.reproduced is None else f" ({each.reproduced:.4g})"
+            by_claim.setdefault(str(row.id), {})[str(row.experiment), each.reading] = f"{each.answer}{shown}"
     together: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for claim, cells in by_claim.items():
         together.setdefault(tuple(cells), []).append(claim)
