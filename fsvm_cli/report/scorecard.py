@@ -180,7 +180,7 @@ def tables_of_readings(comparison: pd.DataFrame, decided: pd.DataFrame) -> list[
     by_claim: dict[str, dict[tuple[str, str], str]] = {}
     is_open = decided[decided["readings"] != ""]["id"].unique()
     pairs = zip(comparison.itertuples(index=False), decided.itertuples(index=False), strict=True)
-    rows = [(noted, row) for noted, row in pairs if row.id in is_open]
+    rows: list[tuple[Any, Any]] = [(noted, row) for noted, row in pairs if row.id in is_open]
     for noted, row in sorted(rows, key=lambda pair: not pair[1].has_vote):
         of_row = getattr(noted, "readings", None)
         if row.has_vote and isinstance(of_row, str) and of_row:
