@@ -161,11 +161,11 @@ def _print_readings(results: Path, folders: Sequence[Path], style: str, claims: 
             f"{results}: no claim that matches {claims} has several readings; 'fsvm compare' shows them all"
         )
     for table in tables:
-        cells = table.to_numpy().tolist()
+        titles, cells = [str(title) for title in table], table.to_numpy().tolist()
         if style != "table":
-            write_in_style(as_text(table, style, list(table), cells), style, for_spreadsheet=for_spreadsheet)
+            write_in_style(as_text(table, style, titles, cells), style, for_spreadsheet=for_spreadsheet)
             continue
-        drawn = Table(*list(table), show_lines=True)
+        drawn = Table(*titles, show_lines=True)
         for row in cells:
             drawn.add_row(*row)
         open_console().print(drawn)

@@ -213,7 +213,8 @@ class LearntRanked(Ranked):
         machine = super().learner(trial, ordering)
         assert isinstance(ordering, LearntOrdering)
         if not isinstance(machine, Machine):
-            raise ValueError("an approximate machine has no learnt weights; leave 'machine' out, or take an exact one")  # noqa: TRY004 - what a config asks for
+            # What a config asks for, and no mistake of a caller.
+            raise ValueError("an approximate machine has no learnt weights; leave 'machine' out, or take an exact one")  # noqa: TRY004
         return LearntMachine(machine, ordering.kernel_of, machine.chosen, machine.converged)
 
     def identity(self) -> dict[str, Any]:

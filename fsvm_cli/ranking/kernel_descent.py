@@ -393,8 +393,9 @@ def weights_of_subset(
         `size` of them are larger than 0.
     """
     weights: NDArray[np.float64] = path.weights[np.count_nonzero(path.n_active >= size) - 1]
-    kept = weights.copy()
-    kept[order[size:]] = 0.0
+    best = order[weights[order] > 0][:size]
+    kept = np.zeros_like(weights)
+    kept[best] = weights[best]
     return kept if kernel.is_bounded else kept * (weights.sum() / kept.sum())
 
 

@@ -180,17 +180,17 @@ def tables_of_readings(comparison: pd.DataFrame, decided: pd.DataFrame) -> list[
     by_claim: dict[str, dict[tuple[str, str], str]] = {}
     is_open = decided[decided["readings"] != ""]["id"].unique()
     pairs = zip(comparison.itertuples(index=False), decided.itertuples(index=False), strict=True)
-    rows = [(noted, row) for noted, row in pairs if row.id in is_open]
+    rows: list[tuple[Any, Any]] = [(noted, row) for noted, row in pairs if row.id in is_open]
     for noted, row in sorted(rows, key=lambda pair: not pair[1].has_vote):
         of_row = getattr(noted, "readings", None)
         if row.has_vote and isinstance(of_row, str) and of_row:
             found = [Reading(**each) for each in json.loads(of_row)]
         else:
-            number = None if pd.isna(row.reproduced) else row.reproduced
-            found = [Reading(f"as it is{'' if row.has_vote else NO_VOTE}", _answer(row), number)]
+            words = "as it is" if row.has_vote else f"as it is{NO_VOTE}"
+            found = [Reading(words, _answer(row), None if pd.isna(row.reproduced) else row.reproduced)]
         for each in found:
-            number = "" if each.reproduced is None else f" ({each.reproduced:.4g})"
-            by_claim.setdefault(str(row.id), {})[str(row.experiment), each.reading] = f"{each.answer}{number}"
+            shown = "" if each.reproduced is None else f" ({each.reproduced:.4g})"
+            by_claim.setdefault(str(row.id), {})[str(row.experiment), each.reading] = f"{each.answer}{shown}"
     together: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for claim, cells in by_claim.items():
         together.setdefault(tuple(cells), []).append(claim)
