@@ -19,6 +19,7 @@ from fsvm_cli.svm.kernels.gaussian import Gaussian
 if TYPE_CHECKING:
     from fsvm_cli.bounds.bound import Bound
     from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.kernels.base import Rounding
     from fsvm_cli.svm.solvers.dual import DualSolution
 
 INITIAL_RELATIVE_RIDGE = 0.1
@@ -172,8 +173,9 @@ def _place(X: Array, y: Array, bound: str, logarithms: Array, tolerance: float) 
     gram = kernel.gram(X, X)
     ridge = relative_ridge * spread(gram)
     gram.flat[:: n + 1] += ridge
-    machine = hard_margin_machine(gram, y, tolerance=tolerance, on_failure="flag")
-    found = _bound(bound, gram, y, machine, tolerance)
+    rounding = kernel.rounding(X).of_machine()
+    machine = hard_margin_machine(gram, y, tolerance=tolerance, on_failure="flag", rounding=rounding)
+    found = _bound(bound, gram, y, machine, tolerance, rounding)
     by_entry = found.gram_gradient.copy()
     by_ridge = float(by_entry.trace())
     add_gradient_of_ridge(by_entry, relative_ridge)
@@ -181,10 +183,12 @@ def _place(X: Array, y: Array, bound: str, logarithms: Array, tolerance: float) 
     return _Place(kernel, ridge, machine, found.value, slope, found.converged)
 
 
-def _bound(name: str, gram: Array, y: Array, machine: DualSolution, tolerance: float) -> Bound:
+def _bound(  # noqa: PLR0917
+    name: str, gram: Array, y: Array, machine: DualSolution, tolerance: float, rounding: Rounding
+) -> Bound:
     if name == "span":
         return span_bound(gram, y, machine)
-    return radius_margin_bound(y, enclosing_ball(gram, tolerance=tolerance), machine)
+    return radius_margin_bound(y, enclosing_ball(gram, tolerance=tolerance, rounding=rounding), machine)
 
 
 @dataclass(eq=False, repr=False)

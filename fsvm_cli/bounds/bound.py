@@ -12,6 +12,7 @@ from fsvm_cli.svm.solvers.solve import solve
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.kernels.base import Rounding
     from fsvm_cli.svm.solvers.dual import Solver
 
 
@@ -45,6 +46,7 @@ def hard_margin_machine(
     solver: Solver = "auto",
     alpha0: Array | None = None,
     on_failure: Literal["raise", "flag"] = "raise",
+    rounding: Rounding | None = None,
 ) -> DualSolution:
     """Train the machine that bounds are about.
 
@@ -56,6 +58,8 @@ def hard_margin_machine(
         Labels, -1 or +1.
     tolerance, solver, alpha0, on_failure
         As in `fsvm_cli.svm.solve`.
+    rounding : Rounding, optional
+        As of `fsvm_cli.svm.DualProblem`: the gap is then that for exact kernel values.
 
     Raises
     ------
@@ -64,7 +68,7 @@ def hard_margin_machine(
     ConvergenceError, ValueError
         As `fsvm_cli.svm.solve`.
     """
-    problem = DualProblem(gram, y, np.inf)
+    problem = DualProblem(gram, y, np.inf, rounding=rounding)
     return solve(problem, tolerance=tolerance, solver=solver, alpha0=alpha0, on_failure=on_failure)
 
 

@@ -13,6 +13,7 @@ from fsvm_cli.svm.solvers.active_set import Simplex
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.kernels.base import Rounding
     from fsvm_cli.svm.solvers.dual import DualSolution
 
 MAX_VIOLATION = 1e-2
@@ -48,7 +49,7 @@ class Ball:
         return gradient
 
 
-def enclosing_ball(gram: Array, *, tolerance: float = 1e-6) -> Ball:
+def enclosing_ball(gram: Array, *, tolerance: float = 1e-6, rounding: Rounding | None = None) -> Ball:
     """Find the smallest ball that encloses all samples.
 
     Its squared radius is the maximum of sum_i beta_i k_ii - beta' K beta over beta >= 0 with a sum of 1.
@@ -59,6 +60,8 @@ def enclosing_ball(gram: Array, *, tolerance: float = 1e-6) -> Ball:
         A positive semidefinite Gram matrix, finite.
     tolerance : float
         The relative gap to reach, > 0.
+    rounding : Rounding, optional
+        As of `fsvm_cli.svm.DualProblem`: the gap is then that for exact kernel values.
 
     Returns
     -------
@@ -77,6 +80,12 @@ def enclosing_ball(gram: Array, *, tolerance: float = 1e-6) -> Ball:
     inner = float(beta @ to_centre)
     squared_radius = float(beta @ squares) - inner
     gap = float((squares - 2.0 * to_centre).max() + inner) / squared_radius - 1.0
+    if rounding is not None:
+        # Each squared distance is a sum of kernel values with the weights 1, -2 and 1, the squared radius one with 1
+        # and -1.
+        sizes = rounding.relative * rounding.lengths + rounding.reach
+        blur = 6.0 * float(sizes.max() * rounding.lengths.max()) / squared_radius
+        gap = (gap + blur) / (1.0 - blur) if blur < 1.0 else np.inf
     return Ball(beta, squared_radius, gap, gap <= tolerance)
 
 

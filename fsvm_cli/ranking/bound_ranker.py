@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
     from fsvm_cli.bounds.bound import Bound
     from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.kernels.base import Rounding
     from fsvm_cli.svm.solvers.dual import DualSolution, Solver
 
-    Bounds = Callable[[Array, Array, Sequence[DualSolution]], Sequence[Bound]]
+    Bounds = Callable[[Array, Array, Sequence[DualSolution], Rounding], Sequence[Bound]]
 
 MIN_SCALE, MAX_SCALE = 2.0**-10, 1.0
 """Limits of the scales. At 0 every derivative vanishes, and a relevant feature could not return. Above 1 there are
@@ -84,7 +85,7 @@ class BoundObjective:
     relative_ridge : float
         A further ridge, in units of the mean squared distance of the samples from their mean in feature space.
     bounds : callable
-        Takes Gram matrix, labels and machines, and returns a `Bound` of each.
+        Takes Gram matrix, labels, machines and what rounding does to kernel values, and returns a `Bound` of each.
     tolerance, solver
         As in `fsvm_cli.svm.solve`.
     """
@@ -108,7 +109,8 @@ class BoundObjective:
         """
         X, kernel, own = self._scaled(features, s)
         gram = self._gram(X, kernel)
-        found = self.bounds(gram, self.labels, self._machines(gram))
+        rounding = kernel.rounding(X).of_machine()
+        found = self.bounds(gram, self.labels, self._machines(gram, rounding), rounding)
         value = sum(bound.value for bound in found)
         if not value > 0:
             raise FloatingPointError("the kernel is the same for all samples")
@@ -151,9 +153,10 @@ class BoundObjective:
         gram.flat[:: len(X) + 1] += self.ridge + self.relative_ridge * spread(gram)
         return gram
 
-    def _machines(self, gram: NDArray[np.float64]) -> list[DualSolution]:
+    def _machines(self, gram: NDArray[np.float64], rounding: Rounding | None = None) -> list[DualSolution]:
+        tolerance, solver = self.tolerance, self.solver
         return [
-            hard_margin_machine(gram, y, tolerance=self.tolerance, solver=self.solver, on_failure="flag")
+            hard_margin_machine(gram, y, tolerance=tolerance, solver=solver, on_failure="flag", rounding=rounding)
             for y in self.labels
         ]
 
@@ -292,7 +295,9 @@ class BoundRanker(MachineRanker):
     max_iterations: Annotated[int, Ge(1)] = 50
 
     @abstractmethod
-    def _bounds(self, gram: Array, labels: Array, machines: Sequence[DualSolution]) -> Sequence[Bound]:
+    def _bounds(
+        self, gram: Array, labels: Array, machines: Sequence[DualSolution], rounding: Rounding
+    ) -> Sequence[Bound]:
         """Return the bound of each machine on one Gram matrix (n, n), for labels (n_machines, n)."""
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:

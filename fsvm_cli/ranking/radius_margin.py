@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.bounds.bound import Bound
     from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.kernels.base import Rounding
     from fsvm_cli.svm.solvers.dual import DualSolution
 
 
@@ -113,6 +114,8 @@ class RadiusMargin(BoundRanker):
     method = "radius-margin"
     pair_matrices = 6
 
-    def _bounds(self, gram: Array, labels: Array, machines: Sequence[DualSolution]) -> Sequence[Bound]:
-        ball = enclosing_ball(gram, tolerance=self.tolerance)
+    def _bounds(
+        self, gram: Array, labels: Array, machines: Sequence[DualSolution], rounding: Rounding
+    ) -> Sequence[Bound]:
+        ball = enclosing_ball(gram, tolerance=self.tolerance, rounding=rounding)
         return [radius_margin_bound(y, ball, machine) for y, machine in zip(labels, machines, strict=True)]

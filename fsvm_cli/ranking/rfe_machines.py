@@ -17,6 +17,8 @@ from fsvm_cli.memory_check import check_memory_for_pairs
 from fsvm_cli.svm import DualProblem, solve
 from fsvm_cli.svm.certified import VALUE_TERMS
 from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, Array, add_scaled, inner_product
+from fsvm_cli.svm.kernels.base import Rounding
+from fsvm_cli.svm.kernels.compiled import EXPONENTIAL
 from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of, squared_norms
@@ -49,6 +51,10 @@ MAX_TRAININGS = 50
 """Trainings of one machine at most, the last of them on all samples: one that misses its gap may never end."""
 PAIR_MATRICES = 3
 """Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
+DOWNDATE_ULPS = 80.0
+"""What subtracting a feature's distances takes from a sample's, at most, in last digits of its largest distance. The
+term of a sample at distances x and x' from the centre is off by 13 / 2 last digits of (x + x')^2, which is no more than
+ten times the square of the sample's largest difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,10 +158,10 @@ class KernelMachines(Machines):
 
     def train(self) -> bool:  # noqa: D102
         problem = self.problem
-        gram = problem.kernel.value(self.statistic)
+        gram, rounding = problem.kernel.value(self.statistic), self._rounding()
         converged = True
         for machine, y in enumerate(problem.labels):
-            dual, start = DualProblem(gram, y, problem.C), self.alphas[machine]
+            dual, start = DualProblem(gram, y, problem.C, rounding=rounding), self.alphas[machine]
             found = solve(dual, tolerance=problem.tolerance, solver=problem.solver, alpha0=start, on_failure="flag")
             self.alphas[machine], self.biases[machine] = found.alpha, found.bias
             converged &= found.converged
@@ -178,6 +184,9 @@ class KernelMachines(Machines):
     def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
         dropped = self.features[positions]
         self.features = np.delete(self.features, positions)
+        if self.problem.kernel.form.function == EXPONENTIAL:
+            first = self.n_summed + 12.0 if len(self.features) + len(dropped) == self.n_summed else 0.0
+            self.lost += (first + DOWNDATE_ULPS * len(dropped)) * EPSILON * self.statistic.max(axis=1)
         self.statistic -= self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, dropped)
         if np.abs(self.statistic).max() < RECOMPUTE_BELOW_SHARE * self.size:
             self._sum_up()
@@ -188,6 +197,22 @@ class KernelMachines(Machines):
     def _sum_up(self) -> None:
         self.statistic = self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, self.features)
         self.size = np.abs(self.statistic).max()
+        self.rounding = self.problem.kernel.rounding_of_sum(self.problem.X, self.features).of_machine()
+        self.lost, self.n_summed = np.zeros(len(self.problem.X)), len(self.features)
+
+    def _rounding(self) -> Rounding:
+        """Bound what rounding does to kernel values after features have gone from the sum."""
+        form, summed = self.problem.kernel.form, self.rounding
+        if len(self.features) == self.n_summed:
+            return summed
+        if form.function == EXPONENTIAL:
+            lost = -form.scale * self.lost
+            # As in `rounding_of_sum`: a value whose exponent has lost all digits may be anything from 0 to 1.
+            relative = summed.relative + np.expm1(np.where(lost < 0.5, lost, 0.0))
+            return summed._replace(relative=relative, reach=np.where(lost < 0.5, summed.reach, 1.0))
+        # A term that goes is rounded, and so is what it leaves: three roundings of each feature, in units of the
+        # lengths on all that were summed.
+        return summed._replace(reach=3.0 * summed.reach)
 
 
 class Chunk(NamedTuple):
@@ -237,7 +262,11 @@ def make_chunk(  # noqa: PLR0917
     labels, bounds = y[rows], C[rows]
     box.lower[:], box.upper[:] = np.where(labels > 0, 0.0, -bounds), np.where(labels > 0, bounds, 0.0)
     box.c[:] = coefficients[rows]
-    return Chunk(rows, own, left.T @ left, labels, box, factor)
+    K = left.T @ left
+    # A sum of d products, and up to d that are subtracted: two roundings of each, in units of the samples' lengths.
+    box.lengths[:] = np.sqrt(K.diagonal())
+    box.reach[:] = 2.0 * EPSILON * (len(left) + 6) * box.lengths
+    return Chunk(rows, own, K, labels, box, factor)
 
 
 def drop_feature(chunk: Chunk, feature: int) -> None:
@@ -349,7 +378,8 @@ class LinearMachines(Machines):
             chunk = self.chunks[machine]
             converged = bool(train(chunk, problem.tolerance))
             if not converged and problem.solver == "auto":
-                dual = DualProblem(chunk.K, chunk.y, problem.C[chunk.rows])
+                rounding = Rounding(chunk.box.relative, chunk.box.reach, chunk.box.lengths)
+                dual = DualProblem(chunk.K, chunk.y, problem.C[chunk.rows], rounding=rounding)
                 found = solve(dual, tolerance=problem.tolerance, solver="interior-point", on_failure="flag")
                 converged = found.converged
                 restart_at(chunk, found.alpha * chunk.y)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.bounds.bound import Bound
     from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.kernels.base import Rounding
     from fsvm_cli.svm.solvers.dual import DualSolution
 
 
@@ -114,7 +115,13 @@ class Span(BoundRanker):
     sharpness: Annotated[float, Gt(0)] = 5.0
     regularisation: Annotated[float, Gt(0)] = 0.1
 
-    def _bounds(self, gram: Array, labels: Array, machines: Sequence[DualSolution]) -> Sequence[Bound]:
+    def _bounds(
+        self,
+        gram: Array,
+        labels: Array,
+        machines: Sequence[DualSolution],
+        rounding: Rounding,  # noqa: ARG002 - spans have no gap that it would add to
+    ) -> Sequence[Bound]:
         return [
             span_bound(gram, y, machine, sharpness=self.sharpness, regularisation=self.regularisation)
             for y, machine in zip(labels, machines, strict=True)

@@ -256,12 +256,12 @@ def _draw_objective(axes: Axes, rows: pd.DataFrame) -> Axes:
 
 
 def _draw_length_scale_bars(given: RecordToDraw) -> list[Path]:
-    """Draw the length scales of each machine by feature, and their histogram."""
+    """Draw the length scales of each machine by feature, in ascending order, and as a histogram, as gold2005 does."""
     machines = list(given.tables["length-scales"].groupby(["ranking", "machine"], sort=False))
     several = given.tables["length-scales"]["machine"].max() > 0
-    with figure(2 * COLUMN_WIDTH, 2.6 * len(machines)) as drawing:
-        all_axes = drawing.subplots(len(machines), 2, squeeze=False, width_ratios=(3, 1))
-        for (by_feature, histogram), ((label, machine), rows) in zip(all_axes, machines, strict=True):
+    with figure(2.6 * COLUMN_WIDTH, 2.6 * len(machines)) as drawing:
+        all_axes = drawing.subplots(len(machines), 3, squeeze=False, width_ratios=(3, 1, 1))
+        for (by_feature, by_rank, histogram), ((label, machine), rows) in zip(all_axes, machines, strict=True):
             by_feature.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
             lengths = rows["length_scale"].to_numpy()
             # A table of an earlier version has 0 for one far below the others.
@@ -269,6 +269,9 @@ def _draw_length_scale_bars(given: RecordToDraw) -> list[Path]:
             by_feature.bar(np.arange(len(rows)), lengths, color=COLOURS[0])
             by_feature.set_ylabel("Length scale")
             by_feature.margins(x=0.01)
+            by_rank.plot(np.arange(1, len(rows) + 1), np.sort(lengths), marker=".", color=COLOURS[0])
+            by_rank.set_xlabel("Rank, shortest first")
+            by_rank.set_ylabel("Length scale")
             if len(rows) <= MAX_TICKS:
                 names = [legible(name, MAX_TICK_LABEL) for name in rows["feature"]]
                 by_feature.set_xticks(np.arange(len(rows)), names, rotation=90, fontsize=4.5)
@@ -278,8 +281,10 @@ def _draw_length_scale_bars(given: RecordToDraw) -> list[Path]:
             if spans_decades(lengths):
                 bins = np.geomspace(lengths.min(), lengths.max(), LENGTH_SCALE_BINS + 1)
                 by_feature.set_yscale("log")
+                by_rank.set_yscale("log")
                 histogram.set_xscale("log")
                 use_powers(by_feature.yaxis)
+                use_powers(by_rank.yaxis)
                 use_powers(histogram.xaxis)
             histogram.hist(lengths, bins=bins, color=COLOURS[0])
             histogram.set_xlabel("Length scale")

@@ -20,6 +20,7 @@ from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.multiclass import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.folds import Booleans, Fold, FoldMachines
+from fsvm_cli.svm.solvers.certificate import stated
 from fsvm_cli.svm.solvers.dual import DualProblem, check_tolerance
 from fsvm_cli.svm.solvers.solve import solve
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fsvm_cli.svm.compiled import Array
-    from fsvm_cli.svm.kernels.base import Kernel
+    from fsvm_cli.svm.kernels.base import Kernel, Rounding
     from fsvm_cli.svm.kernels.pairwise import Matrix
 
 TieRule = Literal["margin", "smoothest"]
@@ -124,7 +125,7 @@ class GridSearch:
     accuracy : (n_kernels, n_C) array
         Mean over folds of the accuracy on the part that was left out, in 0 .. 1.
     converged : (n_kernels, n_C) array of bool
-        Whether all machines reached their gap.
+        Whether all machines reached their gap, the rounding of kernel values included.
     """
 
     kernel: Kernel
@@ -209,7 +210,10 @@ def grid_search(
 
     def evaluate(kernel: Kernel) -> tuple[Array, Booleans, Array]:
         bounds = ascending * unit_of_c(C_unit, kernel, X)
-        return _cross_validate(gram_of(kernel), y, bounds, checked, n_classes, tolerance, weights)
+        samples = Z if kernel.is_linear else X
+        bound = kernel.rounding_of_sum if isinstance(kernel, AdditiveKernel) else kernel.rounding
+        rounding = bound(samples).of_machine()
+        return _cross_validate(gram_of(kernel), rounding, y, bounds, checked, n_classes, tolerance, weights)
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         results = list(pool.map(evaluate, kernels))
@@ -225,12 +229,20 @@ def _shared(kernel: AdditiveKernel) -> tuple[object, object, object]:
 
 
 def _cross_validate(  # noqa: PLR0917
-    gram: Array, y: Codes, Cs: Array, folds: list[Fold], n_classes: int, tolerance: float, weights: Array | None
+    gram: Array,
+    rounding: Rounding,
+    y: Codes,
+    Cs: Array,
+    folds: list[Fold],
+    n_classes: int,
+    tolerance: float,
+    weights: Array | None,
 ) -> tuple[Array, Booleans, Array]:
     """Return mean accuracy, convergence and narrowness of the margin for each C on one Gram matrix."""
     labels, _ = machine_labels(y, n_classes)
     machines = {
-        m: FoldMachines(gram, labels[m], Cs, tolerance, weights) for m in np.flatnonzero((labels > 0).any(axis=1))
+        m: FoldMachines(gram, labels[m], Cs, tolerance, weights, rounding)
+        for m in np.flatnonzero((labels > 0).any(axis=1))
     }
     accuracy, converged = np.zeros(len(Cs)), np.ones(len(Cs), dtype=bool)
     for train, test in folds:
@@ -239,10 +251,11 @@ def _cross_validate(  # noqa: PLR0917
         for m, machine in machines.items():
             if not (labels[m, train] > 0).any():
                 continue
-            scores[m], done = machine.score((train, test))
+            scores[m], done, certified = machine.score((train, test))
             for c in np.flatnonzero(~done):
-                scores[m, c], done[c] = _solve_fold(gram, labels[m], machine.bounds[c], (train, test), tolerance)
-            converged &= done
+                fold = train, test
+                scores[m, c], certified[c] = _solve_fold(gram, rounding, labels[m], machine.bounds[c], fold, tolerance)
+            converged &= certified
         predicted = [predict_codes(scores[:, c], counts, TIE_TOLERANCES * tolerance) for c in range(len(Cs))]
         of_rows = None if weights is None else weights[test]
         accuracy += np.average(np.stack(predicted) == y[test], axis=1, weights=of_rows) / len(folds)
@@ -251,9 +264,15 @@ def _cross_validate(  # noqa: PLR0917
     return accuracy, converged, squared_norm * (np.trace(gram) / len(y) - gram.mean())
 
 
-def _solve_fold(gram: Array, y: Array, C: Array, fold: Fold, tolerance: float) -> tuple[Array, bool]:
+def _solve_fold(  # noqa: PLR0917
+    gram: Array, rounding: Rounding, y: Array, C: Array, fold: Fold, tolerance: float
+) -> tuple[Array, bool]:
     """Give a machine that has not converged to the interior point; return its scores, and whether it has now."""
     train, test = fold
-    problem = DualProblem(gram[np.ix_(train, train)], y[train], C[train])
-    found = solve(problem, tolerance=tolerance, solver="interior-point", on_failure="flag")
-    return gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias, found.converged
+    part = gram[np.ix_(train, train)]
+    found = solve(
+        DualProblem(part, y[train], C[train]), tolerance=tolerance, solver="interior-point", on_failure="flag"
+    )
+    predicting = DualProblem(part, y[train], C[train], rounding=rounding.restrict(train))
+    certified = stated(predicting, found, tolerance).converged
+    return gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias, certified

@@ -151,7 +151,8 @@ def alone(A, b, fold):
 def test_what_the_fast_solver_leaves_goes_to_the_interior_point(monkeypatch):
     folds = list(KFold(3).split(X))
     expected = grid_search([Gaussian(30.0)], [1.0], X, Y, folds, n_classes=2)
-    missed = lambda machines, fold: (np.zeros((1, len(fold[1]))), np.zeros(1, dtype=bool))  # noqa: E731
+    none = np.zeros(1, dtype=bool)
+    missed = lambda machines, fold: (np.zeros((1, len(fold[1]))), none, none.copy())  # noqa: E731
     monkeypatch.setattr("fsvm_cli.svm.tuning.FoldMachines.score", missed)
     found = grid_search([Gaussian(30.0)], [1.0], X, Y, folds, n_classes=2)
     np.testing.assert_array_equal(found.accuracy, expected.accuracy)

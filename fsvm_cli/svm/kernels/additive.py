@@ -162,6 +162,21 @@ class AdditiveKernel(Kernel):
         lengths = np.sqrt(np.abs(self.diagonal(X, features)))
         return Rounding(np.zeros(n), 0.5 * form.degree * (d + 6) * EPSILON * lengths, lengths)
 
+    def rounding_of_sum(self, X: Matrix, features: Features | None = None) -> Rounding:
+        """Bound what rounding does to `value` of a `statistic_matrix`, as `rounding` does for `gram`.
+
+        There no pair of samples far from the others is computed again from differences.
+        """
+        if self.form.statistic != SQUARED_DISTANCE:
+            return self.rounding(X, features)
+        samples, _, weights = self._parts(X, X, features)
+        n, d = samples.shape
+        lost = (d + 12) * EPSILON * -self.form.scale * _farthest(self.statistic, samples, weights)
+        # A value whose exponent has lost all digits may be anything from 0 to 1.
+        known = lost < 0.5
+        relative = np.expm1(np.where(known, lost, 0.0)) + 4.0 * EPSILON
+        return Rounding(relative, np.where(known, 0.0, 1.0), np.ones(n))
+
     def sharp_expansion(self, A: Matrix, B: Matrix, coefficients: Array) -> Array | None:  # noqa: D102 - as in Kernel
         if self.form.statistic != INNER_PRODUCT or self.form.function != POWER or sparse.issparse(A):
             return None

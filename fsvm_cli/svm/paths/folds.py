@@ -9,8 +9,12 @@ import numpy.typing as npt
 from numba import njit
 
 from fsvm_cli.svm.compiled import COMPILED, Array, add_scaled
+from fsvm_cli.svm.kernels.base import Rounding
+from fsvm_cli.svm.paths.nested_compiled import rounding_of_gap
 from fsvm_cli.svm.solvers.active_set import CONVERGED, MAX_VIOLATION, STEPS_PER_SAMPLE, make_scratch, maximise_certified
 from fsvm_cli.svm.solvers.block_pivoting import pivot, pivot_certified
+from fsvm_cli.svm.solvers.certificate import stated
+from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution
 from fsvm_cli.svm.solvers.optimality import compiled_bias, finish_fit, refresh, refresh_bounded
 from fsvm_cli.svm.solvers.smo import Box, count_inside, set_bounds, set_coefficient
 
@@ -52,6 +56,8 @@ class FoldMachines:
         Relative duality gap.
     weights : (n,) array, optional
         What C is multiplied by for each sample.
+    rounding : Rounding, optional
+        As of `fsvm_cli.svm.DualProblem`. It changes no machine, and decides which are `certified`.
 
     Attributes
     ----------
@@ -59,21 +65,35 @@ class FoldMachines:
         Of the machines on all samples.
     converged : (n_C,) array of bool
         Whether they reached the gap.
+    certified : (n_C,) array of bool
+        Whether they reached it for exact kernel values, too.
     has_margin_vectors : (n_C,) array of bool
         Whether a coefficient is strictly within its bounds, and so fixes the bias.
     """
 
-    def __init__(self, K: Array, y: Array, Cs: Array, tolerance: float, weights: Array | None = None) -> None:
+    def __init__(  # noqa: PLR0917
+        self,
+        K: Array,
+        y: Array,
+        Cs: Array,
+        tolerance: float,
+        weights: Array | None = None,
+        rounding: Rounding | None = None,
+    ) -> None:
         self.K, self.y, self.Cs, self.tolerance = K, y, Cs, tolerance
         self.bounds = np.multiply.outer(Cs, np.ones(len(y)) if weights is None else weights)
+        none = np.zeros(len(y))
+        self.rounding = Rounding(none, none, none) if rounding is None else rounding
+        relative, reach, lengths = self.rounding
+        self.digits = relative + np.divide(reach, lengths, out=np.zeros(len(y)), where=lengths > 0.0)
         self.box, self.factor = make_scratch(len(y))
         self.coefficients, self.scores = np.zeros((len(Cs), len(y))), np.empty((len(Cs), len(y)))
-        self.converged = np.zeros(len(Cs), dtype=bool)
+        self.converged, self.certified = np.zeros(len(Cs), dtype=bool), np.zeros(len(Cs), dtype=bool)
         self.has_margin_vectors = np.zeros(len(Cs), dtype=bool)
         self.missed = np.zeros(len(Cs), dtype=np.int64)
         self._fit_all()
 
-    def score(self, fold: Fold) -> tuple[Array, Booleans]:
+    def score(self, fold: Fold) -> tuple[Array, Booleans, Booleans]:
         """Score a fold's test rows by machines on its training rows.
 
         A machine none of whose support vectors is left out is the machine on all samples, but for a bias that no
@@ -87,51 +107,54 @@ class FoldMachines:
         Returns
         -------
         scores : (n_C, n_test) array
-        converged : (n_C,) array of bool
+        converged, certified : (n_C,) arrays of bool
         """
         train, test = fold
         times = np.bincount(train, minlength=len(self.y))
         left_out = np.flatnonzero(times == 0)
-        scores, converged = self.scores[:, test], self.converged.copy()
+        scores, converged, certified = self.scores[:, test], self.converged.copy(), self.certified.copy()
         scores += self._bias_shifts(left_out)[:, None]
         repeated = bool((times > 1).any())
         changed = np.flatnonzero((self.coefficients[:, left_out] != 0.0).any(axis=1) | repeated)
         for first, c in enumerate(changed):
             done = False
             if not repeated and self.missed[c] < MAX_FAILED_FOLDS:
-                found, all_scores = self.coefficients[c], self.scores[c]
-                done, bias = pivot_without(
-                    self.K, self.y, self.box, self.factor, self.bounds[c], found, all_scores, left_out, self.tolerance
+                machine = self.coefficients[c], self.scores[c], left_out, self.digits, self.rounding.lengths
+                done, bias, worst = pivot_without(
+                    self.K, self.y, self.box, self.factor, self.bounds[c], *machine, self.tolerance
                 )
             if not done:
                 self.missed[c] += 1
-                scores[c], converged[c] = self._ascend_without(c, fold)
+                scores[c], converged[c], certified[c] = self._ascend_without(c, fold)
                 continue
             self.missed[c] = 0
             # Where no alpha is at its bound, the machine is that of every larger C.
             beyond = slice(first, first + 1) if _is_bounded(self.box) else slice(first, None)
             scores[changed[beyond]] = (self.y - self.box.r + bias)[test]
             converged[changed[beyond]] = True
+            certified[changed[beyond]] = self._is_certified(self.K, self.box, bias, worst, np.arange(len(self.y)))
             if beyond.stop is None:
                 break
-        return scores, converged
+        return scores, converged, certified
 
     def _fit_all(self) -> None:
         """Fit the machines on all samples, each from the one before."""
         K, y, box, factor = self.K, self.y, self.box, self.factor
         for c, bounds in enumerate(self.bounds):
             set_bounds(box, y, bounds)
-            done, bias = False, 0.0
+            done, bias, gap = False, 0.0, np.inf
             if c > 0:
                 previous = self.coefficients[c - 1]
                 box.c[:] = np.where(np.abs(previous) == self.bounds[c - 1], bounds * y, previous)
                 refresh(K, y, box)
-                rounds, bias, _ = pivot_certified(K, y, box, factor, self.tolerance)
+                rounds, bias, gap = pivot_certified(K, y, box, factor, self.tolerance)
                 done = rounds > 0
             if not done:
                 growth = self.Cs[c] / self.Cs[c - 1] if c > 0 else 1.0
                 box.c[:] = np.clip(_grow(K, y, previous, growth), box.lower, box.upper) if c > 0 else 0.0
-                done, bias = _ascend(K, y, box, factor, self.tolerance)
+                done, bias, gap = _ascend(K, y, box, factor, self.tolerance)
+            worst = gap_with_rounding(K, y, box, bias, gap, self.digits, self.rounding.lengths)
+            self.certified[c:] = done and self._is_certified(K, box, bias, worst, np.arange(len(y)))
             self.coefficients[c:], self.scores[c:], self.converged[c:] = box.c, y - box.r + bias, done
             self.has_margin_vectors[c:] = count_inside(box) > 0
             if not _is_bounded(box):
@@ -147,15 +170,32 @@ class FoldMachines:
             shifts[c] = compiled_bias(box)
         return shifts
 
-    def _ascend_without(self, c: np.intp, fold: Fold) -> tuple[Array, bool]:
+    def _ascend_without(self, c: np.intp, fold: Fold) -> tuple[Array, bool, bool]:
         """Score a fold's test rows by a machine that is fitted by ascent, on a Gram matrix of its own."""
         train, test = fold
         part, labels = self.K[np.ix_(train, train)], self.y[train]
         box, factor = make_scratch(len(train))
         set_bounds(box, labels, self.bounds[c, train])
         box.c[:] = restore_balance(self.coefficients[c, train], box.lower, box.upper)
-        done, bias = _ascend(part, labels, box, factor, self.tolerance)
-        return self.K[np.ix_(test, train)] @ box.c + bias, done
+        done, bias, gap = _ascend(part, labels, box, factor, self.tolerance)
+        worst = gap_with_rounding(part, labels, box, bias, gap, self.digits[train], self.rounding.lengths[train])
+        certified = done and self._is_certified(part, box, bias, worst, train)
+        return self.K[np.ix_(test, train)] @ box.c + bias, done, certified
+
+    def _is_certified(self, K: Array, box: Box, bias: float, worst: float, rows: npt.NDArray[np.int64]) -> bool:
+        """Return whether a machine that has reached its gap reaches it for exact kernel values, too.
+
+        That it does is not only so where the gap with what rounding may add to it, `worst`, is within the tolerance:
+        that is a coarse bound. See `stated` for the other. `rows` are the samples of `K` among all.
+        """
+        if worst <= self.tolerance:
+            return True
+        own = np.flatnonzero(box.upper > box.lower)
+        bounds, alpha = (box.upper - box.lower)[own], np.abs(box.c[own])
+        rounding = self.rounding.restrict(rows[own])
+        problem = DualProblem(K[np.ix_(own, own)], self.y[rows[own]], bounds, rounding=rounding)
+        found = DualSolution(alpha, bias, 0.0, 0.0, 0, "smo", converged=True)
+        return stated(problem, found, self.tolerance).converged
 
 
 @njit(**COMPILED)
@@ -168,9 +208,13 @@ def pivot_without(  # noqa: PLR0917
     coefficients: Array,
     scores: Array,
     left_out: npt.NDArray[np.int64],
+    digits: Array,
+    lengths: Array,
     tolerance: float,
-) -> tuple[bool, float]:
-    """Look for the machine without some samples from the one with them; return whether it was found, and its bias.
+) -> tuple[bool, float, float]:
+    """Look for the machine without some samples from the one with them.
+
+    Return whether it was found, its bias, and its gap with what the rounding of kernel values may add to it.
 
     Parameters
     ----------
@@ -181,6 +225,8 @@ def pivot_without(  # noqa: PLR0917
     coefficients, scores : (n,) arrays
         Of the machine on all samples.
     left_out : (n_left_out,) array of int
+    digits, lengths : (n,) arrays
+        As in `rounding_of_gap`.
     """
     set_bounds(box, y, C)
     for i in range(y.size):
@@ -191,17 +237,26 @@ def pivot_without(  # noqa: PLR0917
         box.lower[i], box.upper[i] = 0.0, 0.0
         set_coefficient(box, i, 0.0)
     if not pivot(K, box, factor, MAX_VIOLATION * tolerance):
-        return False, 0.0
+        return False, 0.0, np.inf
     refresh_bounded(K, y, box)
     bias, gap = finish_fit(K, y, box, tolerance)
-    return gap <= tolerance, bias
+    return gap <= tolerance, bias, gap_with_rounding(K, y, box, bias, gap, digits, lengths)
 
 
-def _ascend(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[bool, float]:
-    """Maximise by steps that each raise the objective; return whether the gap was reached, and the bias."""
+@njit(**COMPILED)
+def gap_with_rounding(  # noqa: PLR0917
+    K: Array, y: Array, box: Box, bias: float, gap: float, digits: Array, lengths: Array
+) -> float:
+    """Return a gap with the most that the rounding of kernel values adds to it, as `with_rounding` does."""
+    rounding = rounding_of_gap(K, y, box, bias, digits, lengths, False)
+    return (gap + rounding) / (1.0 - rounding) if rounding < 1.0 else 2.0
+
+
+def _ascend(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[bool, float, float]:
+    """Maximise by steps that each raise the objective; return whether the gap was reached, the bias and the gap."""
     refresh(K, y, box)
-    status, _, bias, _ = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * len(y))
-    return status == CONVERGED, bias
+    status, _, bias, gap = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * len(y))
+    return status == CONVERGED, bias, gap
 
 
 def _is_bounded(box: Box) -> bool:

@@ -129,8 +129,9 @@ def test_a_fold_has_the_bias_of_the_machine_on_its_training_rows(seed, C):
         train = np.setdiff1d(np.arange(n), out)
         found = [solve(DualProblem(problem.gram[np.ix_(train, train)], problem.y[train], c)) for c in machines.Cs]
         expected = [problem.gram[np.ix_(out, train)] @ (f.alpha * problem.y[train]) + f.bias for f in found]
-        scores, converged = machines.score((train, out))
+        scores, converged, certified = machines.score((train, out))
         assert converged.all()
+        assert certified.all()
         np.testing.assert_allclose(scores, expected, atol=1e-5)
 
 
