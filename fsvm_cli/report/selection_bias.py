@@ -62,6 +62,7 @@ CASES = (
     Case("ambroise-leukaemia", "Leukaemia", "RFE, ten folds", RFE, 8, "ambroise2002.internal_zero.leukaemia"),
     Case("ambroise-leukaemia-bootstrap", "Leukaemia", "RFE, .632+", RFE, 8, "ambroise2002.internal_zero.leukaemia"),
     Case("guyon-colon-noise", "Colon, permuted labels", "RFE, ten folds", RFE, 8),
+    Case("guyon-colon-noise", "Colon, permuted labels", "RFE, ten folds", RFE, 64),
     Case("guyon-colon-noise", "Colon, permuted labels", "correlation, ten folds", BASELINE, 8),
 )
 
