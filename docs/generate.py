@@ -22,7 +22,14 @@ from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.references import references
 from fsvm_cli.report.comparison import read_comparison, with_provenance
-from fsvm_cli.report.findings import CAPTION, FIGURE_NAME, read_findings, with_prefix
+from fsvm_cli.report.findings import (
+    CAPTION,
+    FIGURE_NAME,
+    SELECTION_BIAS_NAME,
+    read_findings,
+    read_selection_bias,
+    with_prefix,
+)
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.scorecard import (
     counts_of,
@@ -254,9 +261,14 @@ def write_findings_of_readme() -> None:
 def findings() -> str:
     """Write the committed findings as they stand in the README, with the figure."""
     sentences = read_findings(ROOT / "results")
+    own_picture = f"]({SELECTION_BIAS_NAME}.svg)"
+    first = [
+        with_prefix(line, "results").replace(own_picture, f"](results/{own_picture[2:]}")
+        for line in read_selection_bias(ROOT / "results")
+    ]
     lines = [f"{number}. {with_prefix(each, 'results')}" for number, each in enumerate(sentences, start=1)]
     picture = f"![{CAPTION}](results/{FIGURE_NAME}.svg)"
-    return "\n".join(["", *lines, "", picture, ""]) if lines else "\n"
+    return "\n".join(["", *first, *([""] if first else []), *lines, "", picture, ""]) if lines else "\n"
 
 
 def write_times(root: Path) -> None:

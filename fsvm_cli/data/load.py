@@ -170,11 +170,11 @@ def _read_copy(card: Card, version: FixedVersion, copy: Copy, announce: Callable
         options = {key: value for key, value in copy if key not in {"reader", "files", "test_files"}}
         return read_reuters(paths, **options)
     if isinstance(copy, ExpressionCopy):
-        rows = read_expression(*paths)
-        return [rows if copy.groups else replace(rows, groups=None)]
+        samples = read_expression(*paths)
+        return [samples if copy.groups else replace(samples, groups=None)]
     if isinstance(copy, GeneTableCopy):
-        table, samples, *tests = paths
-        return [read_gene_table(each, samples) for each in (table, *tests)]
+        table, classes, *tests = paths
+        return [read_gene_table(each, classes) for each in (table, *tests)]
     rows = [_read_file(path, copy, version.expected.features) for path in paths]
     n_first = len(rows) - len(copy.test_files)
     parts = [rows[:n_first], rows[n_first:]]

@@ -95,7 +95,7 @@ def _transformer(prepared: Preparation, columns: Sequence[int]) -> Any:
     return make_pipeline(most_frequent, encoder) if fills else encoder
 
 
-class ExpressionScaler(TransformerMixin, BaseEstimator):
+class ExpressionScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The scaling 'expression': logarithms, standardised by row and then by column, and of these the arctan."""
 
     def fit(self, X: NDArray[np.float64], y: None = None) -> Self:  # noqa: ARG002 - scikit-learn's contract

@@ -168,6 +168,10 @@ class Content:
         What the papers' experiments come to: sentences, each cut into texts with the experiment that they link to.
     gains : str
         The figure of what fewer features gain, as SVG; empty where nothing is printed of it.
+    selection_bias : ResultTable, optional
+        What choosing features on all rows adds; None where no experiment tells.
+    selection_bias_picture : str
+        Its figure, as SVG.
     """
 
     scorecard: tuple[ScorecardRow, ...]
@@ -175,6 +179,8 @@ class Content:
     ranks: Ranks | None = None
     findings: tuple[tuple[tuple[str, str], ...], ...] = ()
     gains: str = ""
+    selection_bias: ResultTable | None = None
+    selection_bias_picture: str = ""
 
     @property
     def references(self) -> dict[str, Reference]:

@@ -41,6 +41,7 @@ from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import MIN_DATA_SETS, areas_of, compare_over_experiments
 from fsvm_cli.report.recommendation import describe_recommendation
 from fsvm_cli.report.scorecard import scorecard_of, with_decisions
+from fsvm_cli.report.selection_bias import drawn_selection_biases, selection_biases, table_of_selection_biases
 from fsvm_cli.report.tables import describe_choices
 
 if TYPE_CHECKING:
@@ -86,10 +87,16 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
     gains = ""
     with _leaving_out(failures, "the page of all", "the findings"):
         findings, gains = _findings(folders)
+    bias: ResultTable | None = None
+    bias_picture = ""
+    with _leaving_out(failures, "the page of all", "what choosing features on all rows adds"):
+        if len(folders) > 1 and (biases := selection_biases(Results(folders))):
+            bias = table_of_selection_biases(biases)
+            bias_picture = drawn_selection_biases(biases).decode()
     with _leaving_out(failures, "the page of all", "the comparison of rankings"):
         ranks = _ranks(folders)
     in_order = sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document))
-    return Content(scorecard, tuple(in_order), ranks, findings, gains)
+    return Content(scorecard, tuple(in_order), ranks, findings, gains, bias, bias_picture)
 
 
 @contextlib.contextmanager

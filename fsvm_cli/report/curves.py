@@ -127,6 +127,24 @@ class SizeAxis(NamedTuple):
         return POINTS_SHARE_OF_ROW * ((labels.index(label) + 0.5) / len(labels) - 0.5)
 
 
+LOGARITHMIC_FACTOR = 500
+"""From the least to the largest number of features, from which on their axis is logarithmic."""
+
+
+def is_logarithmic(sizes: Sequence[int]) -> bool:
+    """Say whether numbers of features, ascending, reach so far that small ones would lie on one line."""
+    return len(sizes) >= MIN_CURVE_POINTS and sizes[-1] >= LOGARITHMIC_FACTOR * sizes[0]
+
+
+def mark_sizes(axes: Axes, sizes: Sequence[int]) -> None:
+    """Name some of the numbers of features, ascending, on a scale that tells them apart."""
+    if is_logarithmic(sizes):
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_locator(FixedLocator([]))
+    axes.xaxis.set_major_locator(FixedLocator(ticks_among(sizes)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))
+
+
 def ticks_among(sizes: Sequence[int]) -> list[float]:
     """Choose some of the measured sizes as ticks: the last, and others as evenly as they come.
 
@@ -135,6 +153,8 @@ def ticks_among(sizes: Sequence[int]) -> list[float]:
     sizes : sequence of int
         Ascending.
     """
+    if is_logarithmic(sizes):
+        return [float(size) for size in sizes[::-1][:: -(-len(sizes) // MAX_SIZE_TICKS)][::-1]]
     span = max(sizes[-1] - sizes[0], 1)
     wanted = np.linspace(sizes[0], sizes[-1], min(MAX_SIZE_TICKS, len(sizes)))
     nearest = sorted({min(sizes, key=lambda size, at=at: abs(size - at)) for at in wanted}, reverse=True)  # type: ignore[misc]
@@ -232,7 +252,7 @@ def _one_panel_each(rows: pd.DataFrame, config: Config, sizes: SizeAxis, ordinat
             curve = shown[shown["ranking"] == label]
             _draw_one(axes, curve["n_features"].to_numpy(dtype=np.float64), curve, styles.get(label, PLAIN))
             axes.set_title(legible(label), loc="left")
-            axes.xaxis.set_major_locator(FixedLocator(ticks_among(sizes.sizes)))
+            mark_sizes(axes, sizes.sizes)
         for axes in all_axes[len(labels) :]:
             axes.set_visible(False)
             all_axes[len(labels) - 2].tick_params(labelbottom=True)
@@ -350,8 +370,7 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> li
         axes.set_xticks(range(len(sizes.sizes)), [str(size) for size in sizes.sizes])
         axes.margins(x=0.08)
     else:
-        axes.xaxis.set_major_locator(FixedLocator(ticks_among(sizes.sizes)))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))
+        mark_sizes(axes, sizes.sizes)
         axes.margins(x=0.02)
     steps = steps_of(config)
     in_order = sorted(labels, key=lambda label: steps[label] if label in steps else -heights[label])
@@ -475,7 +494,7 @@ def _stability_together(
         upper.set_ylabel(f"{merit[0].upper()}{merit[1:]} (%)")
         lower.set_ylabel("Stability of the choice\n(1: always the same)")
         lower.set_xlabel("Number of retained features")
-        _set_size_ticks(lower, shown)
+        mark_sizes(lower, sorted(shown["n_features"].unique()))
         upper.set_title(heading, loc="left", wrap=True)
         explain(drawing, handles)
         yield drawing
@@ -497,7 +516,7 @@ def _one_stability_panel_each(
             _draw_stable(axes, known[known["ranking"] == label], style.of_line() | {"markevery": 1})
             axes.set_title(legible(label), loc="left")
         all_axes[0].set_ylim(top=min(all_axes[0].get_ylim()[1], 1.05))
-        _set_size_ticks(all_axes[0], shown)
+        mark_sizes(all_axes[0], sorted(shown["n_features"].unique()))
         for number, axes in enumerate(all_axes[len(styles) :], start=len(styles)):
             axes.set_visible(False)
             all_axes[number - STABILITY_PANELS_PER_ROW].tick_params(labelbottom=True)
@@ -511,8 +530,3 @@ def _draw_stable(axes: Axes, stable: pd.DataFrame, style: dict[str, Any]) -> Non
     axes.plot(stable["n_features"], stable["stability"], **style)
     band = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
     axes.fill_between(stable["n_features"], stable["stability_ci_low"], stable["stability_ci_high"], **band)
-
-
-def _set_size_ticks(axes: Axes, shown: pd.DataFrame) -> None:
-    axes.xaxis.set_major_locator(FixedLocator(ticks_among(sorted(shown["n_features"].unique()))))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))

@@ -23,6 +23,12 @@ from fsvm_cli.report.gains import (
     printed_gains,
 )
 from fsvm_cli.report.ranks import areas_of, compare_over_experiments
+from fsvm_cli.report.selection_bias import (
+    HEADING,
+    drawn_selection_biases,
+    selection_biases,
+    table_of_selection_biases,
+)
 from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
@@ -30,8 +36,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsvm_cli.report.gains import Gain
+    from fsvm_cli.report.selection_bias import SelectionBias
 
 FIGURE_NAME = "gains"
+SELECTION_BIAS_NAME = "selection-bias"
 MADE_BY = "<!-- made by 'fsvm compare --scorecard', which writes it anew -->"
 INTRODUCTION = "Each sentence is computed from the tables of the experiments that it links to, and changes with them."
 ABOUT_INTERVALS = (
@@ -370,15 +378,19 @@ def write_findings(root: Path, folders: Sequence[Path]) -> list[Path]:
     if is_file(path) and not path.read_text(encoding="utf-8", errors="replace").startswith(MADE_BY):
         return []
     results = Results(folders)
-    sentences, gains = findings_of(results), printed_gains(results)
-    if not sentences:
+    sentences, gains, biases = findings_of(results), printed_gains(results), selection_biases(results)
+    if not sentences and not biases:
         return []
-    write_atomically(path, as_markdown(sentences, gains).encode())
-    if not gains:
-        return [path]
-    picture = root / f"{FIGURE_NAME}.svg"
-    write_atomically(picture, drawn_gains(gains))
-    return [path, picture]
+    write_atomically(path, as_markdown(sentences, gains, biases).encode())
+    written = [path]
+    for name, picture in (
+        (FIGURE_NAME, drawn_gains(gains) if gains else None),
+        (SELECTION_BIAS_NAME, drawn_selection_biases(biases) if biases else None),
+    ):
+        if picture is not None:
+            written.append(root / f"{name}.svg")
+            write_atomically(written[-1], picture)
+    return written
 
 
 def read_findings(root: Path) -> list[str]:
@@ -388,6 +400,16 @@ def read_findings(root: Path) -> list[str]:
     if not text.startswith(MADE_BY):
         return []
     return [found[1] for line in text.splitlines() if (found := NUMBERED.fullmatch(line))]
+
+
+def read_selection_bias(root: Path) -> list[str]:
+    """Read the lines of `findings.md` about features that were chosen on all rows; none where there are none."""
+    path = root / FINDINGS_NAME
+    text = path.read_text(encoding="utf-8", errors="replace") if is_file(path) else ""
+    if not text.startswith(MADE_BY) or f"## {HEADING}\n" not in text:
+        return []
+    section = text.partition(f"## {HEADING}\n")[2].partition("\n## ")[0]
+    return section.strip("\n").split("\n")
 
 
 def with_prefix(sentence: str, folder: str) -> str:
@@ -402,9 +424,17 @@ def parts_of(sentence: str) -> list[tuple[str, str]]:
     return [part for plain, text, name in texts for part in ((plain, ""), (text, unquote(name))) if part[0]]
 
 
-def as_markdown(sentences: Sequence[str], gains: Sequence[Gain]) -> str:
-    """Write the sentences, the figure, and the numbers that it shows."""
-    lines = [MADE_BY, "", "# Findings", "", INTRODUCTION, ""]
+def as_markdown(sentences: Sequence[str], gains: Sequence[Gain], biases: Sequence[SelectionBias]) -> str:
+    """Write what choosing features on all rows adds, then the sentences, their figure, and the numbers in it."""
+    lines = [MADE_BY, "", "# Findings", ""]
+    if biases:
+        table = table_of_selection_biases(biases)
+        lines += [f"## {HEADING}", "", f"![{HEADING}]({SELECTION_BIAS_NAME}.svg)", ""]
+        lines += [f"| {' | '.join(table.columns)} |", "|" + " --- |" * len(table.columns)]
+        lines += [f"| {' | '.join([*map(str, row[:-1]), _link(name := str(row[-1]), name)])} |" for row in table.rows]
+        lines += ["", table.note, ""]
+        lines += ["## In sentences", ""]
+    lines += [INTRODUCTION, ""]
     lines += [f"{number}. {sentence}" for number, sentence in enumerate(sentences, start=1)]
     if gains:
         columns = ("document", "data set and method", "features", "printed", "found", "95 % interval", "experiment")

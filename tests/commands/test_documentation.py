@@ -76,6 +76,23 @@ def test_the_tutorial_from_a_paper_ends_in_verdicts(
     assert np.isfinite(verdicts["reproduced"]).all()
 
 
+@pytest.mark.slow
+def test_the_tutorial_on_leaks_shows_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_figures: None) -> None:
+    monkeypatch.chdir(tmp_path)
+    for language, block in blocks(DOCS / "tutorials" / "leak.md", "python", "yaml", "sh"):
+        if language == "python":
+            exec(block, {})
+        elif language == "yaml":
+            (tmp_path / "leak.yaml").write_text(block)
+        else:
+            run(block, [])
+    for folder in ("results", "shuffled", "bootstrap"):
+        curves = pd.read_csv(tmp_path / folder / "leak" / "curves.csv").query("part == 'test' and n_features == 20")
+        found = curves.set_index("ranking")["mean"]
+        assert found["chosen first (test leak)"] > 0.75
+        assert 0.25 < found["chosen in each fold"] < 0.7
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_command_that_is_named_exists(page: Path) -> None:
     in_blocks = "\n".join(block for _, block in blocks(page, "sh"))

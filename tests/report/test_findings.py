@@ -23,6 +23,7 @@ from fsvm_cli.report.findings import (
 )
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.gains import EVIDENCE, INFOPROP, Results, drawn_gains, printed_gains
+from fsvm_cli.report.selection_bias import drawn_selection_biases, selection_biases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,10 +98,12 @@ def forget_differences(root: Path, name: str) -> None:
 
 def test_the_committed_findings_are_those_of_the_results() -> None:
     results = Results(results_folders(RESULTS))
-    written = as_markdown(findings_of(results), printed_gains(results))
+    written = as_markdown(findings_of(results), printed_gains(results), selection_biases(results))
     committed = (RESULTS / "findings.md").read_text(encoding="utf-8")
     assert committed == written, "run: fsvm compare results --scorecard"
     assert (RESULTS / "gains.svg").read_bytes() == drawn_gains(printed_gains(results))
+    if biases := selection_biases(results):
+        assert (RESULTS / "selection-bias.svg").read_bytes() == drawn_selection_biases(biases)
 
 
 def test_there_are_at_most_ten_with_numbers_and_links_that_lead_somewhere(root: Path) -> None:

@@ -117,7 +117,7 @@ def _plain(name: str) -> dict[str, Any]:
         (
             "none",
             "standart",
-            "c.yaml:3:10: 'standart' is no scaling; allowed: minmax, minmax-symmetric, none, standard",
+            "c.yaml:3:10: 'standart' is no scaling; allowed: expression, minmax, minmax-symmetric, none, standard",
         ),
         ("linear", "lineer", "c.yaml:4:22: 'lineer' is no kernel"),
         ("C: 1", "C: 0", "c.yaml:4:33: classifier.C is 0; it should be more than 0"),
