@@ -35,11 +35,13 @@ COMMANDS = {
     "table": "Print results as tables for a paper, in Markdown or LaTeX.",
     "stats": "Compare the rankings of experiments with each other.",
     "compare": "Print what the papers claim beside what was found, with verdicts.",
+    "experiments": "List, show and copy the built-in experiments.",
     "datasets": "List, show, fetch and verify data sets.",
     "verify": "Check stored results: make tables and figures again, repeat trials.",
     "check": "Check configs without running them.",
     "schema": "Print the JSON Schema of a config, for editors.",
     "methods": "Show the ranking methods, their parameters and sources.",
+    "doctor": "Print what a report of trouble needs: versions, processor, caches, data.",
     "completion": "Print what makes a shell complete commands and names.",
 }
 GC_THRESHOLD_OBJECTS = 250_000

@@ -91,14 +91,17 @@ def compilation_progress() -> Iterator[None]:
         return
     from numba.core import event
 
-    class Lines(event.Listener):  # type: ignore[misc]
+    class Lines(event.Listener):
         begin = last_line = 0.0
         n_begun = n_compiled = 0
 
         def on_start(self, event: object) -> None:  # noqa: ARG002 - as numba calls it
             if not self.n_begun:
                 self.begin = self.last_line = time.monotonic()
-                print_line("compiling the numerical code, once on this machine for this version: some 20 s where it is idle", err=True)
+                print_line(
+                    "compiling the numerical code, once on this machine: some 20 s",
+                    err=True,
+                )
             self.n_begun += 1
 
         def on_end(self, event: object) -> None:  # noqa: ARG002 - as numba calls it
