@@ -57,11 +57,12 @@ fuzz: setup-dev  ## FUZZ mutated inputs for all readers, methods, extractors, co
 compiled: setup-dev  # else each process of the tests compiles what it runs
 	@$(BIN)/python -m tests.helpers.compile_first
 
-lint: setup-dev  ## style, types, floors
+lint: setup-dev  ## style, types, layers, wording
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python .ci/prose.py
 
 docs: setup-dev  ## the documentation as a site that opens offline, build/docs/index.html
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --builder html docs build/docs

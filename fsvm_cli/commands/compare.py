@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 def command(  # noqa: PLR0917 - click passes every option
     results: Path, style: str, claims: str, verdicts: tuple[str, ...], scorecard: bool, for_spreadsheet: bool
 ) -> None:
-    """Print what the papers claim beside what the trials found, with verdicts.
+    """Print what papers claim beside what the trials obtained, with verdicts.
 
     RESULTS is the folder of one experiment, or one that holds several. A claim that several experiments judge
     stands there once, with what its main experiment found, and what the others did below; with --format csv or json

@@ -99,7 +99,7 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
         "dataset:",
         *(f"  {key}: {_text(value)}" for key, value in dataset.items()),
         *_grouping(dataset),
-        f"scaling: {scaling}  # learnt from the training part of each split",
+        f"scaling: {scaling}  # fitted on the training part of each split",
         "classifier:",
         "  kernel: linear  # or gaussian, with theta: its width; then rfe and gradient-angle rank by that machine",
         "  C: 1  # price of a margin violation",

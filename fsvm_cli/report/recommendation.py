@@ -266,7 +266,8 @@ def _larger(row: Mapping[Any, Any]) -> str:
     n_best = int(row["best_n_features"])
     return (
         f"The rule takes the smallest set within one standard error. The mean is highest with {n_best} features "
-        f"({100 * row['best_mean']:.1f} %): who would rather keep a feature too many than lose one keeps {n_best}. "
+        f"({100 * row['best_mean']:.1f} %): keep {n_best} if losing a feature is worse than "
+        "keeping one too many. "
         f"{_steady_in_words(row['best_steady_features'], f'these {n_best}')}"
     )
 

@@ -183,7 +183,7 @@ class LoadedConfig:
 
 
 def find_config(name_or_path: str) -> Path:
-    """Find a config by its path or, where there is no such file, by the name of a shipped one.
+    """Find a config by its path or, where there is no such file, by the name of a built-in one.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def load_config(name_or_path: str, overrides: Sequence[str] = (), n_splits: int 
     Parameters
     ----------
     name_or_path : str
-        Path of a YAML file, or name of a shipped config.
+        Path of a YAML file, or name of a built-in config.
     overrides : sequence of str
         ``KEY=VALUE`` with dotted keys, applied in order.
     n_splits : int, optional
