@@ -16,7 +16,7 @@ QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py t
   tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_config_io.py tests/test_architecture.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test pytest compiled dist smoke smoke-lowest test-quick test-faults test-processors fuzz lint docs audit provenance bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup setup-dev run test pytest compiled dist bundle smoke smoke-lowest test-quick test-faults test-processors fuzz lint docs audit provenance bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -75,6 +75,9 @@ dist: setup-dev  ## the wheel, the source distribution, and the wheel's bill of 
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build --directory dist
 	@$(BIN)/python .ci/sbom.py dist/*.whl
+
+bundle: dist  ## all for an installation without network, in build/bundle: source, wheels, results, hashes
+	@$(BIN)/python .ci/bundle.py
 
 smoke: dist  ## install the wheel into an empty environment outside the checkout, and use it
 	@$(BIN)/python .ci/smoke.py
