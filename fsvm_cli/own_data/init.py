@@ -93,7 +93,7 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
     lines = [
         f"# Written by: {_comment(command)}",
         f"# {data.n_samples:,} rows, {data.n_features:,} features, {data.n_classes} classes: {several}.",
-        *(f"# Mind: {_comment(caveat)}" for caveat in source.caveats),
+        *(f"# Note: {_comment(caveat)}" for caveat in source.caveats),
         "# 'fsvm check' tells mistakes in this file; 'fsvm run' compares the methods, and ends in a recommendation.",
         f"title: {_text(title)}",
         "dataset:",
