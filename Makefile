@@ -16,7 +16,7 @@ QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py t
   tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_config_io.py tests/test_architecture.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test pytest compiled dist smoke smoke-lowest test-quick test-faults test-processors fuzz lint docs audit provenance bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup setup-dev run test pytest compiled dist bundle smoke smoke-lowest test-quick test-faults test-processors fuzz lint docs audit provenance bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -57,11 +57,12 @@ fuzz: setup-dev  ## FUZZ mutated inputs for all readers, methods, extractors, co
 compiled: setup-dev  # else each process of the tests compiles what it runs
 	@$(BIN)/python -m tests.helpers.compile_first
 
-lint: setup-dev  ## style, types, floors
+lint: setup-dev  ## style, types, layers, wording
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python .ci/prose.py
 
 docs: setup-dev  ## the documentation as a site that opens offline, build/docs/index.html
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --builder html docs build/docs
@@ -74,6 +75,9 @@ dist: setup-dev  ## the wheel, the source distribution, and the wheel's bill of 
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build --directory dist
 	@$(BIN)/python .ci/sbom.py dist/*.whl
+
+bundle: dist  ## all for an installation without network, in build/bundle: source, wheels, results, hashes
+	@$(BIN)/python .ci/bundle.py
 
 smoke: dist  ## install the wheel into an empty environment outside the checkout, and use it
 	@$(BIN)/python .ci/smoke.py

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -54,6 +54,20 @@ def as_plain_text(app: Sphinx, what: str, name: str, obj: object, options: objec
             lines[number] = MARKUP.sub(lambda found: found[1] or f"\\{found[2]}", line)
 
 
+def with_heading_levels(
+    app: Sphinx,  # noqa: ARG001 - the interface of the event
+    pagename: str,  # noqa: ARG001
+    templatename: str,  # noqa: ARG001
+    context: dict[str, Any],
+    doctree: object,  # noqa: ARG001
+) -> None:
+    """Give captions of the table of contents the level that the role of a heading requires (WAI-ARIA)."""
+    for part in ("body", "furo_navigation_tree"):
+        if part in context:
+            context[part] = context[part].replace('role="heading">', 'role="heading" aria-level="2">')
+
+
 def setup(app: Sphinx) -> None:
-    """Treat docstrings after their sections have been read."""
+    """Treat docstrings after their sections have been read, and pages after the theme."""
     app.connect("autodoc-process-docstring", as_plain_text, priority=600)
+    app.connect("html-page-context", with_heading_levels, priority=900)

@@ -234,6 +234,7 @@ def _not_judged() -> list[str]:
 
 BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
 FINDINGS_BEGIN, FINDINGS_END = "<!-- findings -->", "<!-- /findings -->"
+N_FINDINGS_IN_README = 3
 TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 SAMPLERS_BEGIN, SAMPLERS_END = "<!-- samplers -->", "<!-- /samplers -->"
 INTRODUCTION = """\
@@ -248,9 +249,9 @@ asked again; [what this says](../verdicts.md). The fewer would be reproduced by 
 """
 
 
-def write_scorecard_of_readme() -> None:
-    """Put the totals of the scorecard into the README."""
-    _put_between(BEGIN, totals().removeprefix(BEGIN), END, ROOT / "README.md")
+def write_scorecard() -> None:
+    """Put the totals of the scorecard into the page of results."""
+    _put_between(BEGIN, totals().removeprefix(BEGIN), END, ROOT / "docs" / "results.md")
 
 
 def write_findings_of_readme() -> None:
@@ -259,16 +260,30 @@ def write_findings_of_readme() -> None:
 
 
 def findings() -> str:
-    """Write the committed findings as they stand in the README, with the figure."""
+    """Write the totals of all verdicts, the first of the committed findings and the figure, for the README."""
     sentences = read_findings(ROOT / "results")
     own_picture = f"]({SELECTION_BIAS_NAME}.svg)"
     first = [
         with_prefix(line, "results").replace(own_picture, f"](results/{own_picture[2:]}")
         for line in read_selection_bias(ROOT / "results")
     ]
-    lines = [f"{number}. {with_prefix(each, 'results')}" for number, each in enumerate(sentences, start=1)]
+    shown = sentences[:N_FINDINGS_IN_README]
+    lines = [f"{number}. {with_prefix(each, 'results')}" for number, each in enumerate(shown, start=1)]
     picture = f"![{CAPTION}](results/{FIGURE_NAME}.svg)"
-    return "\n".join(["", *first, *([""] if first else []), *lines, "", picture, ""]) if lines else "\n"
+    more = f"All {len(sentences)} findings, with intervals: [results/findings.md](results/findings.md)."
+    if not lines:
+        return "\n"
+    return "\n".join(["", *first, *([""] if first else []), verdicts_in_words(), "", *lines, "", picture, "", more, ""])
+
+
+def verdicts_in_words() -> str:
+    """Count the verdicts on all published claims in one sentence."""
+    counted = counts_of(pd.read_csv(ROOT / "results" / "scorecard.csv", keep_default_na=False))
+    totals = counted[counted["document"] == "all"]
+    verdicts = [str(name) for name in counted.columns if name not in {"document", "fixed", "in all"}]
+    parts = [f"{totals[name].astype(int).sum()} {name}" for name in verdicts]
+    n_all = totals["in all"].astype(int).sum()
+    return f"Verdicts on {n_all} published claims ([how they are judged](docs/verdicts.md)): {', '.join(parts)}."
 
 
 def write_times(root: Path) -> None:
@@ -327,7 +342,7 @@ def _put_between(begin: str, text: str, end: str, path: Path) -> None:
 
 
 def totals() -> str:
-    """Write the totals of the committed scorecard, as they stand in the README."""
+    """Write the totals of the committed scorecard, as they stand in the page of results."""
     scorecard = pd.read_csv(ROOT / "results" / "scorecard.csv", keep_default_na=False)
     return "\n".join([BEGIN, *counts(scorecard), ""])
 
@@ -346,7 +361,7 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str
 
 
 if __name__ == "__main__":
-    write_scorecard_of_readme()
+    write_scorecard()
     write_findings_of_readme()
     write_samplers()
     write_times(ROOT / "results")

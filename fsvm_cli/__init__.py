@@ -1,8 +1,8 @@
-"""The workbench for feature selection with support vector machines.
+"""Feature selection for support vector machines.
 
-Rankers and extractors are scikit-learn estimators, `SVM` and `BayesianSVM` scikit-learn classifiers; `rank` does with
-a table of one's own what the command ``fsvm rank`` does, `certify` says of a trained machine how far it is from the
-optimum, and `load_results` reads what ``fsvm run`` left. Every name is imported on first use.
+Rankers and extractors are scikit-learn estimators, `SVM` and `BayesianSVM` scikit-learn classifiers. `rank` ranks the
+features of a table as the command ``fsvm rank`` does, `certify` tells how far a trained machine is from the optimum, and
+`load_results` reads the results of ``fsvm run``. Each name is imported on first use.
 """
 
 from __future__ import annotations

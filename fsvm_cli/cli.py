@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "run": "Run experiments and write their tables and figures.",
-    "plot": "Draw every figure again from stored results.",
+    "plot": "Draw all figures again from stored results.",
     "rank": "Rank the features of your own data.",
     "init": "Write a config for your own data.",
     "export": "Write the recommended model, fitted on all rows.",
@@ -35,13 +35,15 @@ COMMANDS = {
     "report": "Write all results as one page for the browser.",
     "table": "Print results as tables for a paper, in Markdown or LaTeX.",
     "stats": "Compare the rankings of experiments with each other.",
-    "compare": "Print what the papers claim beside what was found, with verdicts.",
+    "compare": "Print what papers claim beside what was obtained, with verdicts.",
+    "experiments": "List, show and copy the built-in experiments.",
     "datasets": "List, show, fetch and verify data sets.",
     "verify": "Check stored results: make tables and figures again, repeat trials.",
     "check": "Check configs without running them.",
     "schema": "Print the JSON Schema of a config, for editors.",
     "methods": "Show the ranking methods, their parameters and sources.",
-    "completion": "Print what makes a shell complete commands and names.",
+    "doctor": "Print what a report of trouble needs: versions, processor, caches, data.",
+    "completion": "Print the script that completes commands and names in a shell.",
 }
 GC_THRESHOLD_OBJECTS = 250_000
 """Allocations between garbage collections: more than the imports of the libraries make, which saves a sixth of them."""

@@ -7,6 +7,7 @@ their last digit, and a search can end elsewhere.
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,9 +43,17 @@ def common_cpu_features(flags: Collection[str], environment: Mapping[str, str]) 
 
 def cpu_flags() -> list[str]:
     """Read the features of the first processor; an empty list where there is no such table."""
+    return _first_value("flags").split()
+
+
+def cpu_model() -> str:
+    """Name the first processor, or its architecture where the system does not tell more."""
+    return _first_value("model name") or platform.processor() or platform.machine()
+
+
+def _first_value(key: str) -> str:
     try:
         with CPUINFO_PATH.open(encoding="utf-8", errors="replace") as stream:
-            line = next((line for line in stream if line.startswith("flags")), "")
+            return next((line.partition(":")[2].strip() for line in stream if line.startswith(key)), "")
     except OSError:
-        return []
-    return line.partition(":")[2].split()
+        return ""

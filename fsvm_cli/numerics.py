@@ -235,7 +235,7 @@ def refusing_overflow(who: str) -> Iterator[None]:
             yield
     except (FloatingPointError, OverflowError) as error:
         raise ValueError(
-            f"{who}: the values lead beyond what doubles hold ({error}): scale the features, or mend the parameters"
+            f"{who}: the values lead beyond what doubles hold ({error}): scale the features, or change the parameters"
         ) from error
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import runpy
+import subprocess
 import tarfile
 import tomllib
 import zipfile
@@ -18,6 +20,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 import fsvm_cli
+from fsvm_cli.resources import resource_names
 from tests.helpers.calling import CHECKOUT
 
 if TYPE_CHECKING:
@@ -111,6 +114,48 @@ def test_all_places_name_one_version() -> None:
     citation = yaml.safe_load((CHECKOUT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == release[1] == fsvm_cli.__version__
     assert str(citation["date-released"]) == release[2]
+    described, archived = (
+        json.loads((CHECKOUT / name).read_text("utf-8")) for name in ("codemeta.json", ".zenodo.json")
+    )
+    assert described["version"] == archived["version"] == release[1]
+    assert described["dateModified"] == release[2]
+
+
+def test_what_a_checker_runs_and_compares_is_there() -> None:
+    text = (CHECKOUT / "codecheck.yml").read_text(encoding="utf-8")
+    files = [entry["file"] for entry in yaml.safe_load(text)["manifest"]]
+    assert [file for file in files if not (CHECKOUT / file).is_file()] == []
+    (run,) = re.findall(r"fsvm run (.*)", text)
+    assert set(run.split()) <= set(resource_names("configs"))
+
+
+def test_the_paper_cites_what_its_bibliographies_hold() -> None:
+    text = (CHECKOUT / "paper" / "paper.md").read_text(encoding="utf-8")
+    entries = [(CHECKOUT / name).read_text(encoding="utf-8") for name in ("paper/paper.bib", "docs/papers.bib")]
+    known = set(re.findall(r"^@\w+\{([\w-]+)", "\n".join(entries), re.MULTILINE))
+    cited = set(re.findall(r"@([a-z][\w-]+\d{4}|jebara-slides)", text))
+    assert {"hermes2000", "pedregosa2011", "nadeau2003"} <= cited <= known
+
+
+def test_a_bundle_holds_source_results_and_hashes(tmp_path: Path) -> None:
+    bundle = runpy.run_path(str(CHECKOUT / ".ci" / "bundle.py"))
+    (tmp_path / "repository" / "results").mkdir(parents=True)
+    for name in ("code.py", "results/curves.csv"):
+        (tmp_path / "repository" / name).write_text(name)
+    identity = ["-c", "user.name=x", "-c", "user.email=x@y"]
+    for arguments in (["init", "--quiet"], ["add", "."], [*identity, "commit", "--quiet", "--message", "x"]):
+        subprocess.run(["git", *arguments], cwd=tmp_path / "repository", check=True)
+    folder = tmp_path / "bundle"
+    folder.mkdir()
+    bundle["write_archives"](tmp_path / "repository", folder)
+    bundle["write_hashes"](folder)
+    held = {}
+    for line in (folder / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+        with tarfile.open(folder / name) as archive:
+            held[name] = [member.name for member in archive if member.isfile()]
+    assert held == {"results.tar.gz": ["fsvm/results/curves.csv"], "source.tar.gz": ["fsvm/code.py"]}
 
 
 def test_the_bill_of_materials_names_what_the_lock_pins(built: tuple[Path, Path]) -> None:

@@ -62,14 +62,15 @@ def command(  # noqa: PLR0917 - click passes every option
     readings: bool,
     for_spreadsheet: bool,
 ) -> None:
-    """Print what the papers claim beside what the trials found, with verdicts.
+    """Print what papers claim beside what the trials obtained, with verdicts.
 
-    RESULTS is the folder of one experiment, or one that holds several. A claim that several experiments judge stands
-    there once, with what its main experiment found, and what the others did below; with --format csv or json each has a
-    row, and the column 'decides' tells them apart. On a terminal, what is longer than a screen is shown by a pager (less,
-    or the program that the environment variable PAGER names; PAGER=cat for none). Of a difference on the same splits, the interval in brackets is that
-    of its mean over the splits, which decides; the one for new data stands beside it. A published claim that says
-    several things has a row for each here, so that totals are larger than those of --scorecard.
+    RESULTS is the folder of one experiment, or one that holds several. A claim that several experiments judge
+    stands there once, with what its main experiment found, and what the others did below; with --format csv or json
+    each has a row, and the column 'decides' tells them apart. On a terminal, what is longer than a screen is shown
+    by a pager (less, or the program that the environment variable PAGER names; PAGER=cat for none). Of a difference
+    on the same splits, the interval in brackets is that of its mean over the splits, which decides; the one for new
+    data stands beside it. A published claim that says several things has a row for each here, so that totals are
+    larger than those of --scorecard.
     """
     from fsvm_cli.errors import DataError, FsvmError, UsageError
     from fsvm_cli.report.folder import results_folders

@@ -17,7 +17,7 @@ def command() -> None:
 @command.command("list")
 @click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def list_all(style: str) -> None:
-    """List all data sets, their versions and sizes, and whether they are at hand."""
+    """List all data sets, their versions and sizes, and whether they are on this machine."""
     import dataclasses
 
     from rich.table import Table
@@ -44,7 +44,7 @@ def list_all(style: str) -> None:
 @command.command("show")
 @click.argument("name", shell_complete=completion.data_sets)
 def show(name: str) -> None:
-    """Show what to know of a data set before using it."""
+    """Show the source, sizes, classes, licence and known problems of a data set."""
     from fsvm_cli.data.cards import read_card
     from fsvm_cli.data.inventory import stored_files, summarize
     from fsvm_cli.data.messages import shown

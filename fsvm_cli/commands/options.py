@@ -91,14 +91,17 @@ def compilation_progress() -> Iterator[None]:
         return
     from numba.core import event
 
-    class Lines(event.Listener):  # type: ignore[misc]
+    class Lines(event.Listener):
         begin = last_line = 0.0
         n_begun = n_compiled = 0
 
         def on_start(self, event: object) -> None:  # noqa: ARG002 - as numba calls it
             if not self.n_begun:
                 self.begin = self.last_line = time.monotonic()
-                print_line("compiling the numerical code, once on this machine for this version: some 20 s where it is idle", err=True)
+                print_line(
+                    "compiling the numerical code, once on this machine: some 20 s",
+                    err=True,
+                )
             self.n_begun += 1
 
         def on_end(self, event: object) -> None:  # noqa: ARG002 - as numba calls it
@@ -257,43 +260,43 @@ _OPTIONS_OF_TABLE = (
         type=click.Choice(["refuse", "drop", "mean", "median", "most-frequent", "indicator"]),
         default="refuse",
         show_default=True,
-        help="What to do about missing values: drop the rows, or fill them by what training rows show; "
-        "indicator: by the mean, with a feature that tells where.",
+        help="How to treat missing values: refuse them, drop the rows, or fill in a value of the training rows; "
+        "indicator: the mean, and a feature that marks the gaps.",
     ),
     click.option(
         "--categorical",
         type=click.Choice(["refuse", "one-hot", "ordinal"]),
         default="refuse",
         show_default=True,
-        help="What to do about columns of words: a feature for each word, or numbers in the order of the alphabet.",
+        help="How to treat columns of words: refuse them, a feature for each word, or numbers in alphabetical order.",
     ),
     click.option(
         "--groups",
         metavar="COLUMN",
-        help="Column that is no feature: its rows with the same value stay on one side of every split.",
+        help="Column of groups, not a feature: rows with the same value stay on one side of every split.",
     ),
     click.option("--dense", is_flag=True, help="Read a LIBSVM file into a full matrix, which most methods need."),
-    click.option(
-        "--drop", multiple=True, metavar="COLUMN", help="Columns that are no features: a,b or --drop a --drop b."
-    ),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="Columns to leave out: a,b or --drop a --drop b."),
 )
 _OPTIONS_OF_TEXT = (
     click.option(
         "--separator",
         type=click.Choice([",", ";", "tab", "|", "space", ":"]),
-        help="Between the fields of a text; by default, what the header says.",
+        help="Field separator of a text file; by default recognised from the header.",
     ),
-    click.option("--encoding", metavar="NAME", help="Of a text, such as cp1252; UTF-8 and UTF-16 are recognised."),
+    click.option(
+        "--encoding", metavar="NAME", help="Encoding of a text file, such as cp1252; UTF-8 and UTF-16 are recognised."
+    ),
     click.option(
         "--decimal",
         type=click.Choice([".", ","]),
-        help="What stands before decimals; commas are recognised where they cannot be anything else.",
+        help="Decimal mark; commas are recognised where they cannot be anything else.",
     ),
     click.option(
         "--na",
         multiple=True,
         metavar="WORD",
-        help="What stands for a missing value; may be given again. A dash among words is a word then.",
+        help="Word for a missing value; may be given more than once. A dash then counts as a word.",
     ),
 )
 

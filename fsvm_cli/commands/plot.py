@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Order of the features in figures of scores: the best first, or as in the data.",
 )
-@click.option("--fresh", is_flag=True, help="Draw figures again that are up to date, too.")
+@click.option("--fresh", is_flag=True, help="Also draw figures that are up to date.")
 @with_verbosity
 def command(results: Path, formats: tuple[str, ...], jobs: int | None, score_order: ScoreOrder, fresh: bool) -> None:
     """Draw the figures of stored results whose tables, or whose drawing code, have changed.

@@ -163,12 +163,12 @@ if TYPE_CHECKING:
     help="Run on a Dask cluster: tcp://host:port of its scheduler, or local:N for N workers on this machine.",
 )
 @click.option(
-    "--splits", type=click.IntRange(min=1), help="Random splits to run; a split that the data come with stays one."
+    "--splits", type=click.IntRange(min=1), help="Number of random splits; data that come with a split keep it."
 )
 @click.option(
     "--rows",
     type=click.IntRange(min=2),
-    help="Rows to train on, and as many to test on, drawn at random whatever the config says: a look at every step.",
+    help="Train on this many random rows and test on as many, whatever the config says: a quick try of every step.",
 )
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a key by its dotted path.")
 @click.option(
@@ -178,8 +178,8 @@ if TYPE_CHECKING:
 )
 @with_formats
 @click.option("--overwrite", is_flag=True, help="Replace results of another config, or full results by partial ones.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done and how long it may take.")
-@click.option("--fresh", is_flag=True, help="Start over; stored trials go once the new ones begin to come.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done and how long it may take, and stop.")
+@click.option("--fresh", is_flag=True, help="Start over; stored trials are deleted when the first new ones are stored.")
 @with_verbosity
 def command(  # noqa: PLR0917 - click passes every option
     configs: tuple[str, ...],

@@ -249,7 +249,7 @@ def hash_values(
 
 
 def known_features(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
-    """Return the features of all rows, with imputation, coding and vocabulary learnt from the training rows.
+    """Return the features of all rows, with imputation, coding and vocabulary fitted on the training rows.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ class Preparation:
         return tuple(features)
 
     def features(self, training: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return the features of all rows, with imputation and coding learnt from the training rows.
+        """Return the features of all rows, with imputation and coding fitted on the training rows.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Scaling of features, learnt from the training part alone.
+"""Scaling of features, fitted on the training part alone.
 
 The formulas that shift columns are those of scikit-learn's ``StandardScaler`` and ``MinMaxScaler``, to the last bit:
 to load these takes longer than most rankings.

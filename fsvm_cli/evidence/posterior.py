@@ -89,7 +89,7 @@ class Posterior:
         return total
 
     def force(self, b: Array) -> Array:
-        """Return minus the gradient of the potential, shape (p, k): equation (21) with the signs mended.
+        """Return minus the gradient of the potential, shape (p, k): equation (21) with the signs corrected.
 
         In print, dp/dτ = -b + C V'Y l'(YVb) would pull each sample to the wrong side.
         """

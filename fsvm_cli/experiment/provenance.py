@@ -21,6 +21,7 @@ import threadpoolctl
 
 import fsvm_cli
 from fsvm_cli.config_io import model_from_json
+from fsvm_cli.cpu_features import cpu_model
 from fsvm_cli.experiment.run_file import report_damage, run_content
 from fsvm_cli.files import write_atomically
 from fsvm_cli.plugins import packages_of
@@ -95,7 +96,7 @@ def write_environment(
         "config_folder": str(loaded.folder.resolve()),
         "host": platform.node(),
         "system": platform.platform(),
-        "cpu": _cpu_model(),
+        "cpu": cpu_model(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "workers": workers,
@@ -123,14 +124,6 @@ def recorded_config_folder(folder: Path) -> Path | None:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         return Path(json.loads((folder / ENVIRONMENT_NAME).read_text(encoding="utf-8"))["config_folder"])
     return None
-
-
-def _cpu_model() -> str:
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def describe_collection(loaded: LoadedCollection) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         with refusing_overflow(self.method):
             self.directions_ = self._directions(X - self.mean_, codes, len(self.classes_), n_components)
         if not np.isfinite(self.directions_).all():
-            raise ValueError(f"{self.method}: directions are not finite: scale the features, or mend the parameters")
+            raise ValueError(f"{self.method}: directions are not finite: scale the features, or change the parameters")
         self.n_components_ = self._n_features_out = self.directions_.shape[1]
         return self
 

@@ -68,7 +68,7 @@ def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
         for word, score in ranking.words.get(str(row["feature"]), {}).items():
             table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
     console = open_console()
-    console.print(f"{ranking.method}: {len(rows)} features ranked on {ranking.n_samples} samples")
+    console.print(f"{ranking.method}: {len(rows)} features ranked on {ranking.n_samples} rows")
     if ranking.chosen:
         console.print("chosen: " + ", ".join(f"{name} {value}" for name, value in ranking.chosen.items()))
     console.print(table)

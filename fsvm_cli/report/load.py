@@ -27,7 +27,7 @@ class Results:
     scores : DataFrame
         Mean score and rank of each feature, for each experiment and ranking.
     verdicts : DataFrame
-        What the papers claim beside what was found.
+        Claims of the papers with printed values, obtained values and verdicts.
     config : DataFrame
         One row per experiment: what its config says, a column for each key by its dotted path.
 

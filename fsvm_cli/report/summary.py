@@ -71,7 +71,7 @@ def print_summary(
     for sentence in describe_choices(read_table(folder / CHOSEN_NAME)) if is_chosen else ():
         console.print(sentence, soft_wrap=True)
     for caveat in caveats:
-        console.print(f"Mind: {caveat}", style="bold", soft_wrap=True)
+        console.print(f"Note: {caveat}", style="bold", soft_wrap=True)
     is_recommended = (folder / RECOMMENDATION_NAME).exists()
     if is_recommended:
         recommended = read_table(folder / RECOMMENDATION_NAME)

@@ -77,7 +77,7 @@ def _is_same_config(loaded: Loaded, folder: Path, run: dict[str, Any]) -> bool:
     """Whether results come from a config, edited since or not.
 
     The recorded folder of the config decides. Results that were moved, or cloned with a repository, which does not
-    track that folder, are identified by the content of the config; those of a shipped config also if it was edited.
+    track that folder, are identified by the content of the config; those of a built-in config also if it was edited.
     """
     before, now = recorded_config_folder(folder), loaded.folder.resolve()
     if before == now or run["config"] == _content(loaded):

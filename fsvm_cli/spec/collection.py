@@ -185,7 +185,7 @@ class Collection(StrictModel):
     paper: Paper | None = Field(default=None, description="What it reproduces, if anything.")
     experiments: tuple[Text, ...] = Field(
         json_schema_extra={"minItems": 1, "uniqueItems": True},
-        description="Names of the configs, beside this one or shipped, whose claims are collected, in this order.",
+        description="Names of the configs, beside this one or built-in, whose claims are collected, in this order.",
     )
     claims: Text = Field(
         default="*", description="Pattern, as of file names, that the ids of the collected claims match."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
 import math
 import re
@@ -183,7 +184,7 @@ class LoadedConfig:
 
 
 def find_config(name_or_path: str) -> Path:
-    """Find a config by its path or, where there is no such file, by the name of a shipped one.
+    """Find a config by its path or, where there is no such file, by the name of a built-in one.
 
     Raises
     ------
@@ -197,7 +198,14 @@ def find_config(name_or_path: str) -> Path:
     if name_or_path in names:
         return resource_folder("configs") / f"{name_or_path}.yaml"
     kind = "is a folder" if is_folder(path) else "no such file"
-    raise UsageError(f"{brief(name_or_path)}: {kind}, and no shipped config has this name; {nearest(path.stem, names)}")
+    raise UsageError(
+        f"{brief(name_or_path)}: {kind}, and no built-in experiment has this name; {_nearest_name(path.stem, names)}"
+    )
+
+
+def _nearest_name(name: str, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean '{near[0]}'?" if near else "there are those that 'fsvm experiments list' shows"
 
 
 def read_config(name_or_path: str) -> tuple[Path, Document]:
@@ -224,7 +232,7 @@ def load_config(name_or_path: str, overrides: Sequence[str] = (), n_splits: int 
     Parameters
     ----------
     name_or_path : str
-        Path of a YAML file, or name of a shipped config.
+        Path of a YAML file, or name of a built-in config.
     overrides : sequence of str
         ``KEY=VALUE`` with dotted keys, applied in order.
     n_splits : int, optional

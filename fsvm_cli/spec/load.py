@@ -115,7 +115,7 @@ def load_any(
     Parameters
     ----------
     name_or_path : str
-        Path of a YAML file, or name of a shipped config.
+        Path of a YAML file, or name of a built-in config.
     overrides : sequence of str
         ``KEY=VALUE`` with dotted keys, applied in order; in a collection, to each of its experiments.
     n_splits : int, optional
@@ -162,7 +162,7 @@ def _refuse_claims_about_others(document: Document, collection: Collection, memb
 
 
 def _member(document: Document, index: int, beside: Path) -> tuple[Path, Document]:
-    """Read the config of one of a collection's experiments: beside the collection, or a shipped one."""
+    """Read the config of one of a collection's experiments: beside the collection, or a built-in one."""
     here = (EXPERIMENTS_KEY, index)
     try:
         path, member = read_config(str(beside) if is_file(beside) else beside.stem)

@@ -152,5 +152,5 @@ def test_more_than_a_screen_goes_to_the_pager(results: Path) -> None:
         os.close(controller)
         assert process.returncode == 0, shown
         assert told.exists() == is_paged
-        assert ("paper.t5.size" in (told.read_text() if is_paged else shown.decode()))
+        assert "paper.t5.size" in (told.read_text() if is_paged else shown.decode())
         told.unlink(missing_ok=True)

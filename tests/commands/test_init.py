@@ -96,7 +96,7 @@ def test_what_is_slow_for_the_size_stands_in_a_comment(rng: np.random.Generator)
 def test_suspects_are_said_and_written(rng: np.random.Generator) -> None:
     table(rng, 40, 2).assign(id=range(40)).to_csv("mine.csv", index=False)
     assert "numbers the rows: 'id'" in fsvm("init", "mine.csv", "--target", "y").stderr
-    assert "# Mind: suspect, numbers the rows: 'id'" in Path("mine.yaml").read_text()
+    assert "# Note: suspect, numbers the rows: 'id'" in Path("mine.yaml").read_text()
 
 
 def test_nothing_is_overwritten_and_mistakes_are_named(rng: np.random.Generator) -> None:

@@ -106,7 +106,7 @@ def test_of_many_constant_features_the_first_are_named(tmp_path: Path) -> None:
 
 
 def test_a_data_set_with_a_card_can_be_named() -> None:
-    assert "13 features ranked on 178 samples" in rank("wine", "--method", "fisher").stdout
+    assert "13 features ranked on 178 rows" in rank("wine", "--method", "fisher").stdout
 
 
 def test_mistakes_are_named_with_what_is_allowed(file: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_sparse_file_is_ranked_as_a_full_matrix_when_asked(tmp_path: Path) -> 
     path = tmp_path / "mine.svm"
     path.write_text("1 1:1 2:3\n-1 2:1\n1 1:2\n-1 2:2\n")
     assert "--dense" in error_of(UsageError, path, "--method", "fisher")
-    assert "fisher: 2 features ranked on 4 samples" in rank(path, "--method", "fisher", "--dense").stdout
+    assert "fisher: 2 features ranked on 4 rows" in rank(path, "--method", "fisher", "--dense").stdout
 
 
 def test_neither_a_file_nor_a_data_set_is_answered_with_the_nearest() -> None:

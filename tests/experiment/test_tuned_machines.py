@@ -162,10 +162,10 @@ def test_a_table_counts_what_was_chosen(load: Callable[..., LoadedConfig], plann
         assert row.n_chosen == sum(outcome.chosen[row.parameter] == value for outcome in outcomes)
         assert (row.n_trials, row.train_size) == (3, 12)
     first, second = describe_choices(table)
-    assert first.startswith("kpd, 12 rows, chosen most often in 3 trials: theta ")
+    assert first.startswith("kpd, 12 rows: most frequent choices in 3 trials: theta = ")
     assert second.startswith("random, 12 rows")
     strengths = Counter(outcome.chosen["strength"] for outcome in outcomes)
-    assert f"strength {max(sorted(strengths), key=strengths.__getitem__):g} ({max(strengths.values())})" in first
+    assert f"strength = {max(sorted(strengths), key=strengths.__getitem__):g} (in {max(strengths.values())})" in first
 
 
 GOOD = """\

@@ -104,7 +104,7 @@ def test_experiments_a_file_of_ones_own_and_every_module(tmp_path: Path) -> None
     results = next(path.parent for path in (tmp_path / "out").rglob("run.json"))
     assert "wine" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert {"curves.csv", "scores.csv", "scores.svg", "accuracy-vs-features.svg"} <= hashes(results).keys()
-    assert "2 features ranked on 40 samples" in answer.stdout
+    assert "2 features ranked on 40 rows" in answer.stdout
     with Store(damaged, writable=False) as again:
         assert list(again.covered_sizes())
 

@@ -447,6 +447,6 @@ def test_a_penalty_of_slack_that_is_none_is_refused(ranker: type[BoundRanker], C
 @every_ranker
 def test_a_kernel_that_tells_no_samples_apart_is_refused_in_a_line(ranker: type[BoundRanker]) -> None:
     X, y = nonlinear_problem()
-    with pytest.raises(ValueError, match=f"{ranker.method}: .*mend the parameters") as said:
+    with pytest.raises(ValueError, match=f"{ranker.method}: .*change the parameters") as said:
         ranker(Gaussian(1e300), C=1e300).fit(X, y)
     assert "\n" not in str(said.value)

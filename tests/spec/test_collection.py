@@ -74,7 +74,7 @@ def test_two_experiments_that_would_share_a_folder_are_refused(folder: Path) -> 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[a, b]", "[a, c]", "all.yaml:2:18: c: no such file, and no shipped config has this name"),
+        ("[a, b]", "[a, c]", "all.yaml:2:18: c: no such file, and no built-in experiment has this name"),
         ("[a, b]", "[a, all]", "all.yaml:2:18: all is a collection itself; list its experiments here"),
         ("[a, b]", "[a, a]", "the experiment 'a' is listed twice"),
         ("[a, b]", "[]", "all.yaml:2:14: experiments: there is none; list at least one experiment"),

@@ -86,7 +86,7 @@ def test_a_mistake_is_named_where_it_is_written(tmp_path: Path) -> None:
             {"a": "extends: b.yaml\n", "b": "extends: c.yaml\n", "c": "extends: d.yaml\n", "d": BASE},
             r"d\.yaml is config number 4 of a chain; 3 may extend one another",
         ),
-        ({"a": "extends: nowhere\n"}, r"a\.yaml:1:10: nowhere: no such file, and no shipped config has this name"),
+        ({"a": "extends: nowhere\n"}, r"a\.yaml:1:10: nowhere: no such file, and no built-in experiment has this name"),
         ({"a": "extends: [wine]\n"}, "extends names no config; write one"),
         ({"a": "extends: infoprop-difficulty\n"}, "unknown key"),
     ],
