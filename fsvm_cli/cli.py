@@ -30,6 +30,8 @@ COMMANDS = {
     "rank": "Rank the features of your own data.",
     "init": "Write a config for your own data.",
     "export": "Write the recommended model, fitted on all rows.",
+    "predict": "Predict the classes of rows by an exported model.",
+    "evaluate": "Score an exported model on rows that were kept aside.",
     "report": "Write all results as one page for the browser.",
     "table": "Print results as tables for a paper, in Markdown or LaTeX.",
     "stats": "Compare the rankings of experiments with each other.",

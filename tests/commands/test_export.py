@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from fsvm_cli.cli import cli
 from fsvm_cli.data.opening import load_dataset
 from fsvm_cli.own_data.export import table_transformer
+from fsvm_cli.own_data.held_out import TRUSTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,13 +84,13 @@ def test_what_is_exported_is_what_the_printed_python_rebuilds(call: Call, result
     assert f"{recommended['ranking']}, {recommended['n_features']} features, fitted on 40 rows" in told.err
     model = joblib.load("model.joblib")
     assert isinstance(model, Pipeline)
-    assert model["selector"].get_support().sum() == recommended["n_features"]
+    assert model["machine"].n_features_in_ == recommended["n_features"]
     fresh = clinic(1)
     fresh.loc[0, "ward"] = "west"  # a word that nobody has seen
     scope: dict[str, Any] = {}
     exec(compile(told.out, "rebuilt", "exec"), scope)
     rebuilt = scope["model"]
-    np.testing.assert_array_equal(model.decision_function(fresh), rebuilt.decision_function(fresh))
+    np.testing.assert_allclose(model.decision_function(fresh), rebuilt.decision_function(fresh), atol=1e-9)
     assert set(model.predict(fresh)) <= {"ill", "well"}
     assert (model.predict(clinic(0)) == clinic(0)["kind"]).mean() > 0.7
 
@@ -138,12 +139,12 @@ def test_skops_is_an_extra(call: Call, results: Path, monkeypatch: pytest.Monkey
     assert (told.code, "pip install skops" in told.err) == (2, True)
 
 
-def test_what_skops_writes_loads_with_types_of_this_package_alone(call: Call, results: Path) -> None:
+def test_what_skops_writes_loads_with_types_of_libraries_alone(call: Call, results: Path) -> None:
     from skops import io as skops_io  # noqa: PLC0415 - looks through all of scikit-learn, for this test alone
 
     assert call("export", results, "--model", "model.skops").code == 0
     strange = skops_io.get_untrusted_types(file="model.skops")
-    assert {name for name in strange if not name.startswith("fsvm_cli.")} <= {"numpy.dtype"}
+    assert set(strange) <= {"numpy.dtype", *TRUSTED}
     model = skops_io.load("model.skops", trusted=strange)
     assert call("export", results, "--model", "model.joblib").code == 0
     fresh = clinic(1)
