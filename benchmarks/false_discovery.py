@@ -1,8 +1,8 @@
 """`python -m benchmarks.false_discovery`: false discoveries of rankings with controls, on tables whose truth is known.
 
-Each table has two classes by the sign of a sum of relevant columns and noise; the columns are normal, independent or with
-correlations that fall off with their distance. Counted are the shares of irrelevant columns among the discoveries at a
-rate of 10 %, none where there is no discovery, and the shares of the relevant ones that are discovered.
+Each table has two classes by the sign of a sum of relevant columns and noise; the columns are normal, independent or
+with correlations that fall off with their distance. Counted are the shares of irrelevant columns among the discoveries
+at a rate of 10 %, none where there is no discovery, and the shares of the relevant ones that are discovered.
 """
 
 from __future__ import annotations
@@ -64,9 +64,8 @@ def simulate(case: Case, number: int) -> tuple[float, float]:
     ranking = rank_features(source, ranking_request(case.method, "standard"), fdr=case.controls)
     assert ranking.q_values is not None
     found = ranking.q_values <= RATE
-    return float((found & ~relevant).sum() / max(found.sum(), 1)), float(
-        found[relevant].mean()
-    ) if case.weight else np.nan
+    n_found, n_false = int(found.sum()), int((found & ~relevant).sum())
+    return n_false / max(n_found, 1), float(found[relevant].mean()) if case.weight else np.nan
 
 
 @click.command()

@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("--model", type=click.Path(path_type=Path, dir_okay=False), help="File to write: .joblib or .skops.")
 @click.option("--python", "as_code", is_flag=True, help="Print the Python that rebuilds the model.")
+@click.option("--crate", type=click.Path(path_type=Path), help="Folder or .zip to write: the results as an RO-Crate.")
 @click.option("--probability", is_flag=True, help="Calibrate probabilities; the likeliest class wins.")
 @click.option("--ranking", metavar="LABEL", help="Which ranking selects; by default the recommended one.")
 @click.option("--keep", type=click.IntRange(min=1), metavar="N", help="How many features; by default as recommended.")
 def command(  # noqa: PLR0917 - click passes every option
-    results: Path, model: Path | None, as_code: bool, probability: bool, ranking: str | None, keep: int | None
+    results: Path,
+    model: Path | None,
+    as_code: bool,
+    crate: Path | None,
+    probability: bool,
+    ranking: str | None,
+    keep: int | None,
 ) -> None:
     """Fit what a run recommends on all rows, and write it as a pipeline of scikit-learn, with a model card.
 
@@ -36,10 +43,19 @@ def command(  # noqa: PLR0917 - click passes every option
     from fsvm_cli.runner.verify import stored_config
 
     writers = {".joblib": as_joblib, ".skops": as_skops}
-    if model is None and not as_code:
-        raise UsageError("say what to make of the results: --model FILE.joblib writes the model, --python prints it")
+    if model is None and not as_code and crate is None:
+        raise UsageError(
+            "say what to make of the results: --model FILE.joblib writes the model, --python prints it, --crate FOLDER "
+            "packs the results"
+        )
     if model is not None and model.suffix not in writers:
         raise UsageError(f"--model {model}: a model ends in .joblib or .skops")
+    if crate is not None:
+        from fsvm_cli.experiment.crate import write_crate
+
+        _announce(f"{crate}: {write_crate(results, crate)} files and their provenance, as an RO-Crate")
+        if model is None and not as_code:
+            return
     loaded = stored_config(results)
     experiment = plan(loaded, _announce)
     label, n_features = _choice(results, experiment, ranking, keep)

@@ -156,7 +156,7 @@ def _columns(exported: Export, found: Standalone) -> list[dict[str, Any]]:
     for name in found.columns:
         values = samples[name]
         content: dict[str, Any] = {"name": name}
-        if values.dtype == object:
+        if values.dtype.kind not in "fiub":
             content |= {"kind": "words", "words": sorted(values.dropna().unique().tolist())}
         else:
             content |= {"kind": "numbers", "smallest": float(values.min()), "largest": float(values.max())}

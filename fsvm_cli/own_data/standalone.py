@@ -143,7 +143,7 @@ def stand_alone(exported: Export, *, probability: bool = False) -> Standalone:
             difference = _difference(model, samples, values)
         n_ties = int(np.count_nonzero(model.predict(samples) != expected))
     if calibrators is not None:
-        model = Pipeline([*prepared.steps, ("machine", _with_calibrators(calibrators, machine))])
+        model = Pipeline([*prepared.steps, ("machine", _with_calibrators(*calibrators, machine))])
     return Standalone(
         model=model,
         columns=columns,
@@ -354,8 +354,8 @@ def _of_several(kind: type, machines: Sequence[Any], classes: NDArray[Any]) -> A
     return model
 
 
-def _calibrators(exported: Export) -> Any:
-    """Fit sigmoids on the scores of rows that ranking and machine have not seen.
+def _calibrators(exported: Export) -> tuple[Any, NDArray[Any]]:
+    """Fit sigmoids on the scores of rows that ranking and machine have not seen; return them with the classes.
 
     Raises
     ------
@@ -378,17 +378,25 @@ def _calibrators(exported: Export) -> Any:
     folds: Any = StratifiedKFold if groups is None else StratifiedGroupKFold
     splitter = folds(n_folds, shuffle=True, random_state=0)
     splits = [*splitter.split(np.zeros(len(y)), y, groups)]
-    whole = CalibratedClassifierCV(clone(exported.pipeline), cv=splits, ensemble=False)
+    # scikit-learn's cross-validation trains on codes, also where kernels and weights go by the names of classes.
+    classes, codes = np.unique(y, return_inverse=True)
+    pipeline = clone(exported.pipeline)
+    by_name = {
+        name: {code: value[label] for code, label in enumerate(classes.tolist()) if label in value}
+        for name, value in pipeline.get_params().items()
+        if name.endswith(("class_weight", "class_kernels")) and isinstance(value, dict)
+    }
+    whole = CalibratedClassifierCV(pipeline.set_params(**by_name), cv=splits, ensemble=False)
     try:
-        return whole.fit(exported.samples(), y, **exported.fit_parameters)
+        whole.fit(exported.samples(), codes, **exported.fit_parameters)
     except ValueError as error:
         raise UsageError(f"--probability: {brief(str(error).splitlines()[0])}") from error
+    return whole.calibrated_classifiers_[0], classes
 
 
-def _with_calibrators(calibrated: Any, machine: Any) -> CalibratedClassifierCV:
+def _with_calibrators(found: Any, classes: NDArray[Any], machine: Any) -> CalibratedClassifierCV:
     """Put sigmoids behind another machine with the same scores."""
-    (found,) = calibrated.calibrated_classifiers_
-    found.estimator = machine
+    found.estimator, found.classes = machine, classes
     model = CalibratedClassifierCV(machine, cv=CALIBRATION_FOLDS, ensemble=False)
-    model.calibrated_classifiers_, model.classes_ = [found], calibrated.classes_
+    model.calibrated_classifiers_, model.classes_ = [found], classes
     return model
