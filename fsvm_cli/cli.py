@@ -32,6 +32,8 @@ COMMANDS = {
     "init": "Write a config for your own data.",
     "export": "Write the recommended model, fitted on all rows.",
     "certify": "Say how far a trained SVM is from the optimum.",
+    "predict": "Predict the classes of rows by an exported model.",
+    "evaluate": "Score an exported model on rows that were kept aside.",
     "report": "Write all results as one page for the browser.",
     "table": "Print results as tables for a paper, in Markdown or LaTeX.",
     "stats": "Compare the rankings of experiments with each other.",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.data.source import DataSource
+    from fsvm_cli.evaluation.false_discovery import Controls
 
 
 @click.command("rank")
@@ -39,6 +40,12 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="KEY=VALUE",
     help="A parameter of the method, or of its machine (kernel, C, ...).",
+)
+@click.option(
+    "--fdr",
+    type=click.Choice(["permuted", "knockoffs"]),
+    help="Give each feature a q-value, the false discovery rate at which it is found: by permuted controls (is it "
+    "related to the class?) or knockoffs (does it say what others do not?).",
 )
 @options_of_table
 @options_of_text
@@ -67,6 +74,7 @@ def command(  # noqa: PLR0917 - click passes every option
     out: str | None,
     keep: int | None,
     for_spreadsheet: bool,
+    fdr: Controls | None,
     **of_file: Any,
 ) -> None:
     """Rank the features of your own data.
@@ -79,6 +87,8 @@ def command(  # noqa: PLR0917 - click passes every option
     _check_usage(file, method, assignments, out, keep)
     if for_spreadsheet and style != "csv" and out is None:
         raise UsageError("--for-spreadsheet: is about CSV; add --format csv, or --out FILE --keep N")
+    if fdr is not None and method is None:
+        raise UsageError(f"--fdr {fdr}: is about one ranking; say which (--method NAME)")
     with step("reading"):
         source = source_of(file, of_file, _announce)
     for caveat in source.caveats:
@@ -88,7 +98,7 @@ def command(  # noqa: PLR0917 - click passes every option
             order = _side_by_side(source, scaling, style, for_spreadsheet=for_spreadsheet)
         else:
             order = _by_one_method(
-                source, method, scaling, assignments, style, is_last=out is None, for_spreadsheet=for_spreadsheet
+                source, method, scaling, assignments, style, fdr, is_last=out is None, for_spreadsheet=for_spreadsheet
             )
     if out is not None and keep is not None:
         from fsvm_cli.own_data.side_by_side import write_chosen
@@ -112,12 +122,13 @@ def _check_usage(
         raise UsageError(f"--out {out}: is the file that is read; name another")
 
 
-def _by_one_method(
+def _by_one_method(  # noqa: PLR0917 - what the options come to
     source: DataSource,
     method: str,
     scaling: str,
     assignments: tuple[str, ...],
     style: str,
+    fdr: Controls | None,
     *,
     is_last: bool,
     for_spreadsheet: bool,
@@ -128,7 +139,7 @@ def _by_one_method(
 
     request = ranking_request(method, scaling, assignments)
     with compilation_progress():
-        ranking = rank_features(source, request, overwrite=is_last, certify=True)
+        ranking = rank_features(source, request, overwrite=is_last and fdr is None, certify=True, fdr=fdr)
     for caveat in ranking.caveats:
         if caveat not in source.caveats:
             _announce(caveat)

@@ -87,6 +87,22 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
     return np.array(values, dtype=object if is_long else np.str_)
 
 
+def class_names_of(column: pa.ChunkedArray) -> list[str | None] | None:
+    """Name the class of each row as `encode_target` does, None where it is missing; None for a column of no classes."""
+    missing = is_missing(column)
+    known = column.filter(pa.array(~missing))
+    if pa.types.is_integer(column.type):
+        values = [str(value) for value in known.to_pylist()]
+    elif _is_number(column.type):
+        values = [np.format_float_positional(value, trim="-") for value in _to_floats(known)]
+    elif (words := _words(known)) is not None:
+        values = words.tolist()
+    else:
+        return None
+    names = iter(values)
+    return [None if is_gap else next(names) for is_gap in missing.tolist()]
+
+
 def encode_target(
     target: str, column: pa.ChunkedArray, issues: list[TableIssue]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:

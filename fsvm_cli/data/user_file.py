@@ -150,6 +150,22 @@ def load_splits(spec: FileSpec, base_folder: Path, dataset: Dataset) -> tuple[Gi
     return read_splits(_expanded(base_folder, spec.split.indices), dataset, spec.split.first_row)
 
 
+def read_columns(spec: FileSpec, base_folder: Path) -> Reading:
+    """Read the columns of a table as they stand, with nothing in place of codes of missing values.
+
+    Raises
+    ------
+    UsageError
+        If the format cannot be determined, or an option does not fit the file.
+    DataError
+        If the file is missing, or is not what its format asks for.
+    """
+    path, file_format = find_file(spec, base_folder)
+    _check_options(path, file_format, spec)
+    reading = _read_table(path, file_format, spec)
+    return without_marks(reading, no_features(spec)) if file_format in TEXT_FORMATS and not spec.na else reading
+
+
 def _read_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
     if file_format == "arff":
         from fsvm_cli.data.readers.arff import read_arff  # noqa: PLC0415 - slow to import, and seldom needed

@@ -131,23 +131,43 @@ class Export:
     pipeline : Pipeline
         Columns of a table to features, scaling, selector, classifier; of sparse data without the first.
     dataset : Dataset
+    rows : ndarray of int
+        That it is fitted on: the training rows where the config has a given split, else all.
     fit_parameters : dict of str to value
         What the steps take beside samples and classes: the groups, for a selector that cross-validates.
+    na : tuple of str
+        What else stands for a missing value in the file.
     """
 
     pipeline: Pipeline
     dataset: Dataset
+    rows: NDArray[np.intp]
     fit_parameters: dict[str, Any]
+    na: tuple[str, ...] = ()
+
+    def samples(self) -> Any:
+        """Return the rows that the pipeline is fitted on: a data frame, or a sparse matrix."""
+        return self.dataset.X[self.rows] if sp.issparse(self.dataset.X) else self.dataset.frame().iloc[self.rows]
+
+    def labels(self) -> NDArray[Any]:
+        """Return the classes of these rows."""
+        return self.dataset.labels()[self.rows]
+
+    @property
+    def groups(self) -> NDArray[np.int64] | None:
+        """The groups of these rows."""
+        return None if self.dataset.groups is None else self.dataset.groups[self.rows]
 
     def fitted(self) -> Pipeline:
-        """Fit a copy on all rows."""
-        X = self.dataset.X if sp.issparse(self.dataset.X) else self.dataset.frame()
+        """Fit a copy."""
         with threadpoolctl.threadpool_limits(limits=1):
-            return clone(self.pipeline).fit(X, self.dataset.labels(), **self.fit_parameters)
+            return clone(self.pipeline).fit(self.samples(), self.labels(), **self.fit_parameters)
 
 
 def export(experiment: Experiment, label: str, n_features: int) -> Export:
-    """Build the pipeline of a ranking with a number of features; what the config tunes is tuned on all rows.
+    """Build the pipeline of a ranking with a number of features; what the config tunes is tuned on the rows of the fit.
+
+    These are all rows, or the training rows where the config has a given split: the others stay kept aside.
 
     Parameters
     ----------
@@ -169,11 +189,13 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
     if not 1 <= n_features <= source.n_features:
         raise UsageError(f"{n_features} features cannot be kept; {source.name} has {source.n_features}")
     dataset, config = source.dataset, experiment.config
-    rows = np.arange(dataset.n_samples)
-    X = known_features(dataset, rows)
+    given = dataset.train_indices if config.protocol.is_given else None
+    rows = np.arange(dataset.n_samples) if given is None else given
+    X, y = known_features(dataset, rows)[rows], dataset.y[rows]
+    groups = None if dataset.groups is None else dataset.groups[rows]
     scaling = ranking.scaling or config.scaling
     scaled = fit_scaling(scaling, X).transform(X)
-    parts = Parts(scaled, dataset.y, scaled[:0], dataset.y[:0], dataset.groups)
+    parts = Parts(scaled, y, scaled[:0], y[:0], groups)
     # With the random streams of a split that no trial uses.
     drawn = DrawnTrial(
         experiment, Trial(dataset.n_samples, config.protocol.splits + config.protocol.is_bootstrap), parts
@@ -190,8 +212,9 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
         ("classifier", learner.estimator if isinstance(learner, EstimatorLearner) else ranking_arguments["estimator"])
     ]
     asking = [name for name, step in steps if getattr(step, "cross_validates", False)]
-    groups = {} if dataset.groups is None else {f"{name}__groups": dataset.groups for name in asking}
-    return Export(Pipeline(steps), dataset, groups)
+    fit_parameters = {} if groups is None else {f"{name}__groups": groups for name in asking}
+    na = config.dataset.na if isinstance(config.dataset, FileSpec) else ()
+    return Export(Pipeline(steps), dataset, rows, fit_parameters, na)
 
 
 def _ranking(experiment: Experiment, label: str) -> Ranking:
@@ -254,13 +277,16 @@ def as_python(exported: Export, experiment: Experiment, folder: Path) -> str:
         names["numpy"].add("nan")
     imports = [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
     samples = "data.X" if sp.issparse(exported.dataset.X) else "data.frame()"
-    groups = "".join(f", {name}=data.groups" for name in exported.fit_parameters)
+    is_part = len(exported.rows) < exported.dataset.n_samples
+    of_rows = "[data.train_indices]" if is_part else ""
+    samples += f".iloc{of_rows}" if is_part and not sp.issparse(exported.dataset.X) else of_rows
+    groups = "".join(f", {name}=data.groups{of_rows}" for name in exported.fit_parameters)
     lines = [
         *imports,
         "",
         f"data = load_dataset({content!r})",
         f"model = {code}",
-        f"model.fit({samples}, data.labels(){groups})",
+        f"model.fit({samples}, data.labels(){of_rows}{groups})",
     ]
     return "\n".join(lines) + "\n"
 

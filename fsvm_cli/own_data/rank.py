@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,12 @@ from fsvm_cli.data.data_quality import constant_features
 from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.opening import open_source
+from fsvm_cli.data.readers.numbers import quoted
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import fixed_source, metadata_of
 from fsvm_cli.data.source_spec import FileSpec, NamedSpec, TableSpec
 from fsvm_cli.errors import DataError, FsvmError, UsageError
+from fsvm_cli.evaluation.false_discovery import CollinearError, Controls, knockoff_q_values, permuted_q_values
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evidence.parameters import CAVEATS, NOTHING_FOUND
 from fsvm_cli.files import is_file
@@ -102,6 +105,7 @@ def rank(
     encoding: str | None = None,
     decimal: DecimalMark | None = None,
     na: Sequence[str] = (),
+    fdr: Controls | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
     """Rank the features of a table, as the command ``fsvm rank`` does.
@@ -132,6 +136,9 @@ def rank(
         What stands before decimals; commas are recognised where they cannot be anything else.
     na : sequence of str, optional
         What stands for a missing value, beside the usual marks; a dash among words is a word then.
+    fdr : {"permuted", "knockoffs"}, optional
+        Rank controls together with the features, and give each feature a q-value: the smallest false discovery rate at
+        which it is among the discoveries (`fsvm_cli.evaluation.false_discovery`).
     **parameters
         Of the method, or of the machine of a method that trains one (``kernel``, ``C``, ...).
 
@@ -139,7 +146,7 @@ def rank(
     -------
     DataFrame
         Columns ``rank`` (1 is best), ``feature``, ``index`` (in the table) and ``score`` (larger is more relevant),
-        best feature first.
+        best feature first; with `fdr` also ``q_value``.
 
     Raises
     ------
@@ -177,7 +184,7 @@ def rank(
         source = source_of_frame(table, options | of_text)
     else:
         source = source_of(str(table), options | of_text, announce=lambda _: None)
-    ranking = rank_features(source, request, overwrite=True, certify=True)
+    ranking = rank_features(source, request, overwrite=fdr is None, certify=True, fdr=fdr)
     for caveat in ranking.caveats:
         warnings.warn(caveat, stacklevel=2)
     return pd.DataFrame(ranking.rows())
@@ -262,6 +269,10 @@ class FeatureRanking:
         Limitations that readers of the ranking must know.
     certified : CertifiedPlaces or None
         Which places any correct solver would give, where the method can tell and no column is one of words.
+    controls : {"permuted", "knockoffs"} or None
+        What `q_values` come from.
+    q_values : ndarray, shape (n_features,), or None
+        By feature index: the smallest false discovery rate at which the feature is among the discoveries.
     """
 
     method: str
@@ -274,9 +285,11 @@ class FeatureRanking:
     words: dict[str, dict[str, float]]
     caveats: tuple[str, ...]
     certified: CertifiedPlaces | None = None
+    controls: Controls | None = None
+    q_values: NDArray[np.float64] | None = None
 
     def rows(self) -> list[dict[str, Any]]:
-        """List the features, best first: rank, feature, index and score; where certified, its interval and verdict."""
+        """List the features, best first: rank, feature, index and score; its interval, verdict and q-value if known."""
         rows: list[dict[str, Any]] = []
         for rank, index in enumerate(self.order, start=1):
             row = {"rank": rank, "feature": self.feature_names[index], "index": int(index)}
@@ -284,12 +297,19 @@ class FeatureRanking:
             if self.certified is not None:
                 low, high = self.certified.intervals[index].tolist()
                 row |= {"score_low": low, "score_high": high, "verdict": self.certified.verdicts[index]}
+            if self.q_values is not None:
+                row["q_value"] = float(self.q_values[index])
             rows.append(row)
         return rows
 
 
 def rank_features(
-    source: DataSource, request: RankingRequest, *, overwrite: bool = False, certify: bool = False
+    source: DataSource,
+    request: RankingRequest,
+    *,
+    overwrite: bool = False,
+    certify: bool = False,
+    fdr: Controls | None = None,
 ) -> FeatureRanking:
     """Rank the features on all rows of a data set.
 
@@ -301,11 +321,13 @@ def rank_features(
         Whether the scaled features may overwrite those of the data set.
     certify : bool, default=False
         Whether a method that can is to tell which places any correct solver would give.
+    fdr : {"permuted", "knockoffs"}, optional
+        Controls that q-values come from.
 
     Raises
     ------
     UsageError
-        If the method is not defined for these data, or does not come to an end on them.
+        If the method is not defined for these data, or does not come to an end on them; or there are no such controls.
     """
     dataset = source.draw(random_stream(SEED, "data"))
     if source.is_sparse:
@@ -314,6 +336,9 @@ def rank_features(
         if reason := reason_against_sparse(metadata_of(source), request.method):
             raise UsageError(reason)
     ranker, caveats = _fitted(dataset, request, overwrite=overwrite, certify=certify)
+    q_values = None if fdr is None else _q_values(dataset, request, fdr)
+    if fdr == "knockoffs":
+        caveats.append(KNOCKOFFS_CAVEAT)
     words = _words(dataset, ranker.scores_)
     best: dict[str, float] = {}
     for column, score in zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True):
@@ -330,7 +355,51 @@ def rank_features(
         words=words,
         caveats=tuple(dict.fromkeys([*source.caveats, *request.remarks, *caveats])),
         certified=None if words else _certified(ranker),
+        controls=fdr,
+        q_values=q_values,
     )
+
+
+KNOCKOFFS_CAVEAT = (
+    "knockoffs have the means and covariances of the columns, not more: on columns far from normal the rate is "
+    "approximate, and fewer than ten discoveries are never made at 10 %"
+)
+
+
+def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> NDArray[np.float64]:
+    """Rank controls together with the features, and return the q-value of each column."""
+    rows = np.arange(dataset.n_samples)
+    X = known_features(dataset, rows)
+    if not isinstance(X, np.ndarray):
+        raise UsageError(f"--fdr: {dataset.name} is a sparse matrix, which controls would fill; read it with --dense")
+    if dataset.groups is not None:
+        raise UsageError(
+            "--fdr: rows of one group depend on each other, and controls of independent rows find too much; give one "
+            "row for each group, and leave --groups out"
+        )
+    names = list(dict.fromkeys(dataset.source_columns or dataset.feature_names))
+    place = {name: number for number, name in enumerate(names)}
+    columns = np.array([place[name] for name in dataset.source_columns or dataset.feature_names])
+
+    def score(both: NDArray[np.float64]) -> NDArray[np.float64]:
+        ranker, _ = request.estimator(dataset.class_names, both)
+        found: NDArray[np.float64] = ranker.fit(both, dataset.y).scores_
+        return found
+
+    rng = random_stream(SEED, "false discovery")
+    try:
+        with threadpoolctl.threadpool_limits(limits=1):
+            scaled = fit_scaling(request.scaling, X).transform(X)
+            find = permuted_q_values if controls == "permuted" else knockoff_q_values
+            return find(scaled, score, columns, rng)
+    except CollinearError as error:
+        of, others = dataset.feature_names[error.column], [dataset.feature_names[each] for each in error.others]
+        raise UsageError(
+            f"{dataset.name}: '{brief(of)}' is a linear combination of {quoted(others)}: no knockoff can be told from "
+            f"it; drop one of these (--drop {shlex.quote(brief(of))}), or take --fdr permuted"
+        ) from error
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{dataset.name}: {error}; or take --fdr permuted, or leave --fdr out") from error
 
 
 def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool, certify: bool) -> tuple[Ranker, list[str]]:

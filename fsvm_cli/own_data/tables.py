@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fsvm_cli.own_data.rank import FeatureRanking
     from fsvm_cli.own_data.side_by_side import SideBySide
 
+USUAL_RATE = 0.1
 MAX_TABLE_ROWS = 1000
 """Of the printed table, which takes half a millisecond per row; CSV and JSON contain all features."""
 
@@ -43,6 +44,7 @@ def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool 
             "n_features": len(ranking.feature_names),
             "converged": ranking.converged,
             "chosen": ranking.chosen,
+            **({} if ranking.controls is None else {"controls": ranking.controls}),
             "features": [row | _words_of(str(row["feature"]), ranking) for row in rows],
         }
         if ranking.certified is not None:
@@ -60,17 +62,23 @@ def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool 
 
 
 def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
-    table = Table("rank", "feature", "score")
-    table.columns[0].justify = table.columns[2].justify = "right"
+    table = Table("rank", "feature", "score", *(["q"] if ranking.controls else []))
+    for column in (table.columns[0], *table.columns[2:]):
+        column.justify = "right"
     for row in rows[:MAX_TABLE_ROWS]:
         mark = MARKS.get(row.get("verdict", ""), "")
-        table.add_row(f"{row['rank']}{mark}", str(row["feature"]), f"{row['score']:.6g}")
+        q_value = [f"{row['q_value']:.3f}"] if ranking.controls else []
+        table.add_row(f"{row['rank']}{mark}", str(row["feature"]), f"{row['score']:.6g}", *q_value)
         for word, score in ranking.words.get(str(row["feature"]), {}).items():
             table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
     console = open_console()
     console.print(f"{ranking.method}: {len(rows)} features ranked on {ranking.n_samples} rows")
     if ranking.chosen:
         console.print("chosen: " + ", ".join(f"{name} {value}" for name, value in ranking.chosen.items()))
+    if ranking.q_values is not None:
+        n_found = int((ranking.q_values <= USUAL_RATE).sum())
+        by = {"permuted": "permuted controls", "knockoffs": "knockoffs"}[str(ranking.controls)]
+        console.print(f"{n_found} features at a false discovery rate of {100 * USUAL_RATE:.0f} %, by {by}")
     console.print(table)
     if len(rows) > MAX_TABLE_ROWS:
         console.print(f"and {len(rows) - MAX_TABLE_ROWS:,} features more; --format csv lists all")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +20,14 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
+from scipy.stats import binomtest
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.pipeline import Pipeline
 
 from fsvm_cli.cli import cli
 from fsvm_cli.data.opening import load_dataset
 from fsvm_cli.own_data.export import table_transformer
+from fsvm_cli.own_data.held_out import TRUSTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,6 +81,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory, plain_figures: None) -> P
 def results(finished: Path, tmp_path: Path, call: Call) -> Path:
     """Give a copy of the results, in the current folder."""
     shutil.copytree(finished / "results", tmp_path / "results")
+    shutil.copy(finished / "mine.csv", tmp_path)
     return Path("results/mine")
 
 
@@ -84,13 +93,13 @@ def test_what_is_exported_is_what_the_printed_python_rebuilds(call: Call, result
     assert f"{recommended['ranking']}, {recommended['n_features']} features, fitted on 40 rows" in told.err
     model = joblib.load("model.joblib")
     assert isinstance(model, Pipeline)
-    assert model["selector"].get_support().sum() == recommended["n_features"]
+    assert model["machine"].n_features_in_ == recommended["n_features"]
     fresh = clinic(1)
     fresh.loc[0, "ward"] = "west"  # a word that nobody has seen
     scope: dict[str, Any] = {}
     exec(compile(told.out, "rebuilt", "exec"), scope)
     rebuilt = scope["model"]
-    np.testing.assert_array_equal(model.decision_function(fresh), rebuilt.decision_function(fresh))
+    np.testing.assert_allclose(model.decision_function(fresh), rebuilt.decision_function(fresh), atol=1e-9)
     assert set(model.predict(fresh)) <= {"ill", "well"}
     assert (model.predict(clinic(0)) == clinic(0)["kind"]).mean() > 0.7
 
@@ -139,12 +148,12 @@ def test_skops_is_an_extra(call: Call, results: Path, monkeypatch: pytest.Monkey
     assert (told.code, "pip install skops" in told.err) == (2, True)
 
 
-def test_what_skops_writes_loads_with_types_of_this_package_alone(call: Call, results: Path) -> None:
+def test_what_skops_writes_loads_with_types_of_libraries_alone(call: Call, results: Path) -> None:
     from skops import io as skops_io  # noqa: PLC0415 - looks through all of scikit-learn, for this test alone
 
     assert call("export", results, "--model", "model.skops").code == 0
     strange = skops_io.get_untrusted_types(file="model.skops")
-    assert {name for name in strange if not name.startswith("fsvm_cli.")} <= {"numpy.dtype"}
+    assert set(strange) <= {"numpy.dtype", *TRUSTED}
     model = skops_io.load("model.skops", trusted=strange)
     assert call("export", results, "--model", "model.joblib").code == 0
     fresh = clinic(1)
@@ -163,3 +172,153 @@ def test_the_transformer_makes_what_the_experiment_sees(
     np.testing.assert_allclose(made.astype(float), data.X, rtol=1e-12)
     rows = clinic(0).dropna() if missing == "drop" else clinic(0)
     assert data.labels().tolist() == rows["kind"].tolist()
+
+
+@pytest.fixture
+def model(call: Call, results: Path) -> Path:
+    """Export a calibrated model of two features, and write rows that it has not seen."""
+    told = call("export", results, "--ranking", "fisher", "--keep", 3, "--probability", "--model", "model.joblib")
+    assert told.code == 0, told.err
+    assert "loads with scikit-learn alone" in told.err
+    clinic(1).to_csv("fresh.csv", index=False)
+    return Path("model.joblib")
+
+
+def test_predictions_of_a_file_are_those_of_the_model(call: Call, model: Path) -> None:
+    told = call("predict", model, "fresh.csv")
+    assert told.code == 0, told.err
+    table = pd.read_csv(io.StringIO(told.out))
+    loaded, fresh = joblib.load(model), pd.read_csv("fresh.csv")
+    assert table["predicted"].tolist() == loaded.predict(fresh).tolist()
+    np.testing.assert_allclose(table["probability of well"], loaded.predict_proba(fresh)[:, 1])
+    # Other columns and the order do not matter, the class need not be there, and codes of gaps are read as such.
+    needed = [column["name"] for column in json.loads(Path("model.joblib.card.json").read_text())["columns"]]
+    fresh[needed[::-1]].astype(object).fillna("-").to_csv("less.csv", index=False, sep=";")
+    assert call("predict", model, "less.csv", "--out", "answers.csv").code == 0
+    assert Path("answers.csv").read_text() == told.out
+
+
+def test_scores_and_importance_of_fresh_rows(call: Call, model: Path) -> None:
+    told = call("evaluate", model, "fresh.csv", "--format", "json")
+    assert told.code == 0, told.err
+    found, loaded, fresh = json.loads(told.out), joblib.load(model), pd.read_csv("fresh.csv")
+    right = loaded.predict(fresh) == fresh["kind"]
+    assert found["accuracy"]["value"] == right.mean()
+    limits = binomtest(int(right.sum()), 40).proportion_ci(method="wilson")
+    assert (found["accuracy"]["low"], found["accuracy"]["high"]) == pytest.approx(limits)
+    by_class = right.groupby(fresh["kind"]).mean()
+    assert {label: share["value"] for label, share in found["recall"].items()} == by_class.to_dict()
+    assert found["balanced_accuracy"]["value"] == pytest.approx(by_class.mean())
+    probability = loaded.predict_proba(fresh)
+    is_well = (fresh["kind"] == "well").to_numpy()
+    assert found["area_under_roc"]["value"] == pytest.approx(roc_auc_score(is_well, probability[:, 1]))
+    assert found["log_loss"] == pytest.approx(log_loss(is_well, probability))
+    assert found["brier_score"] == pytest.approx(2 * brier_score_loss(is_well, probability[:, 1]))
+    worth = {row["column"]: row for row in found["importance"]["columns"]}
+    assert all(row["ci_low"] <= row["mean"] <= row["ci_high"] for row in worth.values())
+    as_table = call("evaluate", model, "fresh.csv")
+    assert "fitted on these rows" not in as_table.err
+    assert all(name in as_table.out for name in worth)
+    assert "the model was fitted on these rows" in call("evaluate", model, "mine.csv").err
+
+
+def test_the_card_says_what_the_model_is(call: Call, model: Path, results: Path) -> None:
+    card, text = json.loads(Path("model.joblib.card.json").read_text()), Path("model.joblib.card.md").read_text()
+    assert card["model"]["needs_fsvm"] is False
+    assert card["model"]["largest_difference"] <= 1e-9
+    assert card["classes"] == {"ill": 20, "well": 20}
+    assert card["fitted_on"]["data_sha256"] == load_dataset(DATA).sha256
+    assert card["fitted_on"]["file_sha256"] == hashlib.sha256(Path("mine.csv").read_bytes()).hexdigest()
+    assert {row["ranking"] for row in card["tried"]} >= {"fisher", "infoprop"}
+    worth = card["importance"]["columns"]
+    assert {row["column"] for row in worth} == {column["name"] for column in card["columns"]}
+    assert all(row["score"] > 0 for row in worth)
+    assert "## When not to use it" in text
+    assert all(f"| {row['column']} |" in text for row in worth)
+
+
+def test_a_model_that_does_not_fit_is_told_in_a_line(call: Call, model: Path) -> None:
+    fresh = clinic(1)
+    needed = json.loads(Path("model.joblib.card.json").read_text())["columns"][0]["name"]
+    changed = {
+        "lacks.csv": (fresh.drop(columns=needed), f"there is no column '{needed}'"),
+        "words.csv": (fresh.assign(**{needed: "old"}), "holds words (old), and the model takes numbers"),
+        "strange.csv": (fresh.assign(kind="dead"), "classes that the model does not know: dead; it knows ill, well"),
+    }
+    for name, (table, message) in changed.items():
+        table.to_csv(name, index=False)
+        told = call("evaluate", model, name)
+        assert (told.code, message in told.err) == (3, True), told.err
+        assert len(told.err.strip().splitlines()) <= 2
+    assert call("predict", model, "nowhere.csv").code == 3
+    assert call("predict", "nowhere.joblib", "words.csv").code == 3
+    model.write_bytes(b"no model")
+    assert "is the card of another model" in call("predict", model, "fresh.csv").err
+    Path("model.joblib.card.json").unlink()
+    assert "there is no card beside the model" in call("predict", model, "fresh.csv").err
+
+
+@pytest.mark.parametrize("out", ["crate", "crate.zip"])
+def test_a_crate_has_what_the_profile_asks_for(call: Call, results: Path, tmp_path: Path, out: str) -> None:
+    assert call("export", results, "--crate", out).code == 0
+    if out.endswith(".zip"):
+        shutil.unpack_archive(out, "crate")
+    crate = Path("crate")
+    metadata = json.loads((crate / "ro-crate-metadata.json").read_text())
+    entities = {entity["@id"]: entity for entity in metadata["@graph"]}
+    assert len(entities) == len(metadata["@graph"])
+    assert all("@type" in entity for entity in entities.values())
+    # RO-Crate 1.1: the descriptor, and what the root must and should have.
+    assert metadata["@context"][0] == "https://w3id.org/ro/crate/1.1/context"
+    descriptor, root = entities["ro-crate-metadata.json"], entities["./"]
+    assert descriptor["@type"] == "CreativeWork"
+    assert {"@id": "https://w3id.org/ro/crate/1.1"} in descriptor["conformsTo"]
+    assert descriptor["about"] == {"@id": "./"}
+    assert root["@type"] == "Dataset"
+    assert all(root[name] for name in ("name", "description", "datePublished", "license"))
+    # Workflow Run Crate 0.5 and what it extends.
+    wanted = {f"https://w3id.org/ro/wfrun/{name}/0.5" for name in ("process", "workflow")}
+    assert wanted <= {each["@id"] for each in root["conformsTo"]}
+    workflow = entities[root["mainEntity"]["@id"]]
+    assert set(workflow["@type"]) == {"File", "SoftwareSourceCode", "ComputationalWorkflow"}
+    assert entities[workflow["programmingLanguage"]["@id"]]["@type"] == "ComputerLanguage"
+    (action,) = [entities[each["@id"]] for each in root["mentions"]]
+    assert action["@type"] == "CreateAction"
+    assert action["instrument"] == root["mainEntity"]
+    assert datetime.fromisoformat(action["endTime"]) >= datetime.fromisoformat(action["startTime"])
+    # Every file is listed, with its hash; nothing is listed that is not there, nor referred to.
+    files = {path.relative_to(crate).as_posix() for path in crate.rglob("*") if path.is_file()}
+    assert {each["@id"] for each in root["hasPart"]} == files - {"ro-crate-metadata.json"}
+    assert "trials.sqlite" not in files
+    for name in files - {"ro-crate-metadata.json"}:
+        assert entities[name]["sha256"] == hashlib.sha256((crate / name).read_bytes()).hexdigest()
+    referred = re.findall(r'"@id": "([^"]+)"', json.dumps(metadata))
+    assert set(referred) <= entities.keys() | {"https://w3id.org/ro/crate/1.1"}
+    assert entities["#data"]["sha256"] == load_dataset(DATA).sha256
+    # The workflow runs.
+    shutil.copy(crate / "workflow.yaml", "again.yaml")
+    assert call("check", "again.yaml").code == 0
+
+
+def test_a_crate_overwrites_nothing(call: Call, results: Path) -> None:
+    told = call("export", results, "--crate", ".")
+    assert (told.code, "holds something already" in told.err) == (2, True)
+    assert call("export", "nowhere", "--crate", "crate").code == 3
+
+
+def test_a_given_test_part_stays_kept_aside(call: Call, tmp_path: Path) -> None:
+    clinic(0).to_csv("train.csv", index=False)
+    others = clinic(1)
+    others.assign(patient=others["patient"] + 20).to_csv("test.csv", index=False)
+    data = DATA | {"file": "train.csv", "split": {"test_file": "test.csv"}}
+    config = CONFIG | {"dataset": data, "protocol": {"train": "given", "splits": 1, "seed": 1}}
+    Path("given.yaml").write_text(yaml.safe_dump(config))
+    assert call("run", "given.yaml", "--jobs", "1").code == 0
+    told = call("export", "results/given", "--ranking", "fisher", "--keep", 2, "--model", "m.joblib", "--python")
+    assert "fitted on 40 rows" in told.err
+    scope: dict[str, Any] = {}
+    exec(compile(told.out, "rebuilt", "exec"), scope)
+    found = joblib.load("m.joblib").decision_function(clinic(1))
+    np.testing.assert_allclose(found, scope["model"].decision_function(clinic(1)), atol=1e-9)
+    card = json.loads(Path("m.joblib.card.json").read_text())
+    assert card["importance"]["about"] == "on the 40 rows outside the training part"
