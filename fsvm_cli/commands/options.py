@@ -205,12 +205,21 @@ def _n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _once(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """Refuse an option that is given twice, of which click takes the last without a word."""
+    if len(values) > 1:
+        raise UsageError(f"{option.opts[0]} is given {len(values)} times ({', '.join(values)}); give it once")
+    return values[0] if values else None
+
+
 _OPTIONS_OF_TABLE = (
-    click.option("--target", metavar="COLUMN", help="Column that holds the class."),
+    click.option("--target", multiple=True, callback=_once, metavar="COLUMN", help="Column that holds the class."),
     click.option(
         "--missing",
         type=click.Choice(["refuse", "drop", "mean", "median", "most-frequent", "indicator"]),
-        default="refuse",
+        multiple=True,
+        callback=_once,
+        default=["refuse"],
         show_default=True,
         help="What to do about missing values: drop the rows, or fill them by what training rows show; "
         "indicator: by the mean, with a feature that tells where.",
@@ -218,12 +227,16 @@ _OPTIONS_OF_TABLE = (
     click.option(
         "--categorical",
         type=click.Choice(["refuse", "one-hot", "ordinal"]),
-        default="refuse",
+        multiple=True,
+        callback=_once,
+        default=["refuse"],
         show_default=True,
         help="What to do about columns of words: a feature for each word, or numbers in the order of the alphabet.",
     ),
     click.option(
         "--groups",
+        multiple=True,
+        callback=_once,
         metavar="COLUMN",
         help="Column that is no feature: its rows with the same value stay on one side of every split.",
     ),
@@ -235,12 +248,22 @@ _OPTIONS_OF_TABLE = (
 _OPTIONS_OF_TEXT = (
     click.option(
         "--separator",
+        multiple=True,
+        callback=_once,
         type=click.Choice([",", ";", "tab", "|", "space", ":"]),
         help="Between the fields of a text; by default, what the header says.",
     ),
-    click.option("--encoding", metavar="NAME", help="Of a text, such as cp1252; UTF-8 and UTF-16 are recognised."),
+    click.option(
+        "--encoding",
+        multiple=True,
+        callback=_once,
+        metavar="NAME",
+        help="Of a text, such as cp1252; UTF-8 and UTF-16 are recognised.",
+    ),
     click.option(
         "--decimal",
+        multiple=True,
+        callback=_once,
         type=click.Choice([".", ","]),
         help="What stands before decimals; commas are recognised where they cannot be anything else.",
     ),

@@ -71,8 +71,13 @@ def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], N
     elif not (exists or Path(file).suffix):
         raise UsageError(f"{brief(file)}: there is no such file, nor a data set of this name; {nearest(file, names)}")
     else:
-        spec = validate(_document({"file": file, **options}), FileSpec)
+        spec = file_spec(file, options)
     return open_source(spec, base_folder=Path(), announce=announce)
+
+
+def file_spec(file: str, options: Mapping[str, Any]) -> FileSpec:
+    """Check the options of a file; `options` and errors as in `source_of`."""
+    return validate(_document({"file": file, **options}), FileSpec)
 
 
 def source_of_frame(table: pd.DataFrame, options: Mapping[str, Any]) -> DataSource:
