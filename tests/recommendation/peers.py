@@ -31,7 +31,7 @@ from fsvm_cli.experiment.plan import plan
 from fsvm_cli.own_data.export import export
 from fsvm_cli.own_data.init import first_config
 from fsvm_cli.own_data.rank import source_of
-from fsvm_cli.spec.load import load_any
+from fsvm_cli.spec.load import load_all
 from tests.recommendation.campaign import N_FRESH, SEED, recommended
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def ours(X: NDArray[np.float64], y: NDArray[np.intp], fresh: tuple[Any, Any], n_
         text = first_config(source, {"file": str(file), "target": "y"}, "Peers", "peers")
         text = re.sub(r"splits: \d+  # random", f"splits: {n_splits}  # random", text)
         (Path(name) / "mine.yaml").write_text(text.replace("permutations: 39", "permutations: 0"))
-        experiment = plan(load_any(str(Path(name) / "mine.yaml")).config, lambda _: None)
+        (config,), _ = load_all([str(Path(name) / "mine.yaml")])
+        experiment = plan(config, lambda _: None)
         (row,) = recommended(experiment).query("recommended == True").to_dict("records")
         model = export(experiment, row["ranking"], int(row["n_features"])).fitted()
     predicted = model.predict(pd.DataFrame(fresh[0], columns=frame.columns))
