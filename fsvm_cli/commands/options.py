@@ -268,6 +268,13 @@ _OPTIONS_OF_TEXT = (
         help="What stands before decimals; commas are recognised where they cannot be anything else.",
     ),
     click.option(
+        "--sheet",
+        multiple=True,
+        callback=_once,
+        metavar="NAME",
+        help="Of a workbook of Excel; by default the first.",
+    ),
+    click.option(
         "--na",
         multiple=True,
         metavar="WORD",

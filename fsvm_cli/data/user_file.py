@@ -215,7 +215,13 @@ def _without_use(column: pa.ChunkedArray) -> str:
 def _check_options(path: Path, file_format: FileFormat, spec: FileSpec) -> None:
     """Refuse options that the file's format has no use for."""
     given = spec.model_dump(exclude_defaults=True).keys()
-    of_formats = {"separator": {"csv"}, "encoding": {"csv"}, "decimal": {"csv", "excel"}, "na": {"csv", "excel"}}
+    of_formats = {
+        "separator": {"csv"},
+        "encoding": {"csv"},
+        "decimal": {"csv", "excel"},
+        "na": {"csv", "excel"},
+        "sheet": {"excel"},
+    }
     if wrong := [option for option, formats in of_formats.items() if option in given and file_format not in formats]:
         raise UsageError(f"{path}: '{wrong[0]}' is not for files of this kind ({file_format}); leave it out")
 

@@ -107,6 +107,7 @@ def rank(
     encoding: str | None = None,
     decimal: DecimalMark | None = None,
     na: Sequence[str] = (),
+    sheet: str | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
     """Rank the features of a table, as the command ``fsvm rank`` does.
@@ -137,6 +138,8 @@ def rank(
         What stands before decimals; commas are recognised where they cannot be anything else.
     na : sequence of str, optional
         What stands for a missing value, beside the usual marks; a dash among words is a word then.
+    sheet : str, optional
+        Of a workbook of Excel, by its name; by default the first.
     **parameters
         Of the method, or of the machine of a method that trains one (``kernel``, ``C``, ...).
 
@@ -177,7 +180,7 @@ def rank(
 
     request = ranking_request(method, scaling, parameters=parameters)
     options = {"target": target, "missing": missing, "categorical": categorical, "groups": groups, "drop": drop}
-    of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None}
+    of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None, "sheet": sheet}
     if isinstance(table, pd.DataFrame):
         source = source_of_frame(table, options | of_text)
     else:

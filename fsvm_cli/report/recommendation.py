@@ -626,7 +626,7 @@ def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any
     scaling = own.get(str(row["ranking"])) or config.scaling
     words = ["fsvm", "rank", str(folder / data.file), "--method", str(row["method"]), "--scaling", scaling]
     said = data.model_dump(mode="json", exclude_defaults=True)
-    for option in ("target", "missing", "categorical", "groups", "separator", "encoding", "decimal"):
+    for option in ("target", "missing", "categorical", "groups", "separator", "encoding", "decimal", "sheet"):
         words += [f"--{option}", str(said[option])] if option in said else []
     words += [word for option in ("drop", "na") for value in getattr(data, option) for word in (f"--{option}", value)]
     words += ["--dense"] * data.dense
