@@ -84,7 +84,7 @@ def ours(X: NDArray[np.float64], y: NDArray[np.intp], fresh: tuple[Any, Any], n_
         (row,) = recommended(experiment).query("recommended == True").to_dict("records")
         model = export(experiment, row["ranking"], int(row["n_features"])).fitted()
     predicted = model.predict(pd.DataFrame(fresh[0], columns=frame.columns))
-    return float((predicted == fresh[1].astype(str)).mean()), int(row["n_features"])
+    return float((predicted.astype(str) == fresh[1].astype(str)).mean()), int(row["n_features"])
 
 
 def eliminated(X: NDArray[np.float64], y: NDArray[np.intp], fresh: tuple[Any, Any], seed: int) -> Model:
