@@ -9,6 +9,7 @@ the recommended features of the exported model hold all three, and how often its
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import time
 from functools import partial
@@ -194,7 +195,7 @@ def _run(folder: Path, n_splits: int | None) -> tuple[Experiment, dict[tuple[str
     source = open_source(FileSpec.model_validate(dataset), base_folder=folder, announce=lambda _: None)
     text = first_config(source, dataset, "Simulation", "benchmarks.recommendation")
     if n_splits is not None:
-        text = text.replace("splits: 100", f"splits: {n_splits}")
+        text = re.sub(r"splits: \d+  # random", f"splits: {n_splits}  # random", text)
     text = text.replace("permutations: 39", "permutations: 0")  # there is signal in every table
     (folder / "mine.yaml").write_text(text, encoding="utf-8")
     (config,), _ = load_all([str(folder / "mine.yaml")])

@@ -1,8 +1,8 @@
 """Feature selection for support vector machines.
 
 Rankers and extractors are scikit-learn estimators, `SVM` and `BayesianSVM` scikit-learn classifiers. `rank` ranks the
-features of a table as the command ``fsvm rank`` does, `certify` tells how far a trained machine is from the optimum, and
-`load_results` reads the results of ``fsvm run``. Each name is imported on first use.
+features of a table as the command ``fsvm rank`` does, `certify` tells how far a trained machine is from the optimum,
+and `load_results` reads the results of ``fsvm run``. Each name is imported on first use.
 """
 
 from __future__ import annotations

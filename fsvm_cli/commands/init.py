@@ -22,9 +22,10 @@ def command(file: str, out: str | None, **of_file: Any) -> None:
     FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file. The config lists the methods that fit its size, with honest
     defaults; 'fsvm run' compares them, and ends in a recommendation of features to keep.
     """
+    from fsvm_cli.console import brief
     from fsvm_cli.errors import UsageError
     from fsvm_cli.files import is_file, write_atomically
-    from fsvm_cli.own_data.init import first_config
+    from fsvm_cli.own_data.init import columns_left_out, first_config
     from fsvm_cli.own_data.rank import source_of
 
     if not is_file(Path(file)) and not Path(file).suffix:
@@ -34,7 +35,11 @@ def command(file: str, out: str | None, **of_file: Any) -> None:
         raise UsageError(f"--out {config}: a config ends in .yaml")
     if is_file(config):
         raise UsageError(f"{config}: exists already; name another with --out, or remove it")
+    left_out = columns_left_out(file, of_file)
+    of_file["drop"] = (*of_file["drop"], *left_out)
     source = source_of(file, of_file, _announce)
+    for column, reason in left_out.items():
+        _announce(f"left out: '{brief(column)}', since {reason}")
     for caveat in source.caveats:
         _announce(caveat)
     options = {key: list(value) if isinstance(value, tuple) else value for key, value in of_file.items()}
@@ -42,7 +47,7 @@ def command(file: str, out: str | None, **of_file: Any) -> None:
         key: value for key, value in options.items() if _is_set(value)
     }
     title = f"Features of {source.name}"
-    text = first_config(source, dataset, title, f"fsvm init {shlex.quote(file)}")
+    text = first_config(source, dataset, title, f"fsvm init {shlex.quote(file)}", left_out)
     write_atomically(config, text.encode())
     _announce(f"{config} is written; look at it, then: fsvm run {shlex.quote(str(config))}")
 

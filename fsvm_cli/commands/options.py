@@ -253,12 +253,21 @@ def _n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _once(_: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """Refuse an option that is given twice, of which click takes the last without a word."""
+    if len(values) > 1:
+        raise UsageError(f"{option.opts[0]} is given {len(values)} times ({', '.join(values)}); give it once")
+    return values[0] if values else None
+
+
 _OPTIONS_OF_TABLE = (
-    click.option("--target", metavar="COLUMN", help="Column that holds the class."),
+    click.option("--target", multiple=True, callback=_once, metavar="COLUMN", help="Column that holds the class."),
     click.option(
         "--missing",
         type=click.Choice(["refuse", "drop", "mean", "median", "most-frequent", "indicator"]),
-        default="refuse",
+        multiple=True,
+        callback=_once,
+        default=["refuse"],
         show_default=True,
         help="How to treat missing values: refuse them, drop the rows, or fill in a value of the training rows; "
         "indicator: the mean, and a feature that marks the gaps.",
@@ -266,12 +275,16 @@ _OPTIONS_OF_TABLE = (
     click.option(
         "--categorical",
         type=click.Choice(["refuse", "one-hot", "ordinal"]),
-        default="refuse",
+        multiple=True,
+        callback=_once,
+        default=["refuse"],
         show_default=True,
         help="How to treat columns of words: refuse them, a feature for each word, or numbers in alphabetical order.",
     ),
     click.option(
         "--groups",
+        multiple=True,
+        callback=_once,
         metavar="COLUMN",
         help="Column of groups, not a feature: rows with the same value stay on one side of every split.",
     ),
@@ -281,16 +294,31 @@ _OPTIONS_OF_TABLE = (
 _OPTIONS_OF_TEXT = (
     click.option(
         "--separator",
+        multiple=True,
+        callback=_once,
         type=click.Choice([",", ";", "tab", "|", "space", ":"]),
         help="Field separator of a text file; by default recognised from the header.",
     ),
     click.option(
-        "--encoding", metavar="NAME", help="Encoding of a text file, such as cp1252; UTF-8 and UTF-16 are recognised."
+        "--encoding",
+        multiple=True,
+        callback=_once,
+        metavar="NAME",
+        help="Encoding of a text file, such as cp1252; UTF-8 and UTF-16 are recognised.",
     ),
     click.option(
         "--decimal",
+        multiple=True,
+        callback=_once,
         type=click.Choice([".", ","]),
         help="Decimal mark; commas are recognised where they cannot be anything else.",
+    ),
+    click.option(
+        "--sheet",
+        multiple=True,
+        callback=_once,
+        metavar="NAME",
+        help="Sheet of an Excel workbook; by default the first.",
     ),
     click.option(
         "--na",

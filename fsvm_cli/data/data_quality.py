@@ -25,6 +25,17 @@ MAX_RANGE_PER_ROW = 1.1
 """Range of a row number, divided by the number of rows: some rows may have been removed."""
 MIN_GROUPS = 10
 """Fewer distinct values are not reported as possible groups."""
+CODES_FOR_MISSING = tuple(
+    sign * digit * ones for ones in (11, 111, 1111, 11111) for digit in (8, 9) for sign in (1, -1)
+)
+"""Numbers that stand for a missing value in many tables, such as -999 and 99; with 9 and -9."""
+NEARLY_SEPARATING_AREA = 0.975
+"""Area under the receiver operating characteristic of one column, for a class against the rest, from which on it is a
+suspect."""
+MAX_NEAR_SEPARATORS = 3
+"""Where more columns than these, and than a twentieth, nearly separate the classes, they are measurements."""
+MAX_IDENTIFIERS = 3
+"""Where more columns than these hold another whole number in every row, only those count that do not by chance."""
 MAX_CHANCE_PROBABILITY = 0.05
 """Familywise, over all columns: the probability that a column independent of the classes separates them."""
 
@@ -65,6 +76,8 @@ def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
     renaming, separating = _class_separators(columns, y, len(class_names))
     separating &= ~numbering
     identifying &= ~(renaming | separating)
+    told = constant | numbering | renaming | separating
+    areas = _areas(columns, y, len(class_names), ~told)
     grouping = _group_numbers(columns, y, ~(constant | numbering | identifying | renaming | separating))
     found = (
         ("numbers the rows", numbering, "if the rows are sorted by class, it tells the class; drop it"),
@@ -73,6 +86,7 @@ def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
         ("another whole number in every row", identifying, "drop it if it names the rows"),
     )
     lines = [_about(what, [names[j] for j in np.flatnonzero(which).tolist()], remedy) for what, which, remedy in found]
+    lines += [_about_areas(names, areas), _about_codes_for_missing(names, columns, ~constant)]
     lines.append(_about_groups([names[j] for j in np.flatnonzero(grouping).tolist()]))
     lines.append(_about_repeated_columns(names, columns, ~constant & ~renaming))
     if constant.any():
@@ -120,7 +134,13 @@ def _identifiers(
             identifying[j] = np.unique(values).size == n_rows
             numbering[j] = identifying[j] and ranges[j] <= MAX_RANGE_PER_ROW * n_rows
     is_one = identifying & ~numbering
-    return numbering, np.zeros_like(is_one) if 2 * is_one.sum() > n_columns > 2 else is_one
+    if 2 * is_one.sum() > n_columns > 2:
+        is_one[:] = False
+    elif is_one.sum() > MAX_IDENTIFIERS:
+        # The probability that as many draws from so wide a range all differ is below exp(-n (n - 1) / 2 / range).
+        log_chance = math.log(n_columns) - n_rows * (n_rows - 1) / 2 / (ranges + 1)
+        is_one &= log_chance <= math.log(MAX_CHANCE_PROBABILITY)
+    return numbering, is_one
 
 
 def _class_separators(
@@ -141,6 +161,33 @@ def _class_separators(
     log_chance = math.log(columns.shape[1]) + math.lgamma(n_classes + 1) - log_ways
     beyond_chance = log_chance <= math.log(MAX_CHANCE_PROBABILITY)
     return renaming, separating & ~renaming & beyond_chance
+
+
+def _areas(
+    columns: NDArray[np.float64], y: NDArray[np.int64], n_classes: int, considered: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the largest area under the ROC of each column, of any class against the rest; 0 where it may be chance.
+
+    The bound is Hoeffding's for the statistic of Mann and Whitney, which takes the smaller class for the number of
+    independent pairs: exp(-2 m (A - 1/2)^2), for all columns, classes and both directions.
+    """
+    n_rows, n_columns = columns.shape
+    areas = np.zeros(n_columns)
+    counts = np.bincount(y, minlength=n_classes)
+    n_tests = 2 * n_columns * (n_classes if n_classes > 2 else 1)
+    for j in np.flatnonzero(considered):
+        _, places, n_equal = np.unique(columns[:, j], return_inverse=True, return_counts=True)
+        ranks = (np.cumsum(n_equal) - (n_equal - 1) / 2)[places]  # of equal values the mean, counted from 1
+        for code in range(n_classes if n_classes > 2 else 1):
+            n_own, n_other = int(counts[code]), n_rows - int(counts[code])
+            if n_own == 0 or n_other == 0:
+                continue
+            area = (ranks[y == code].sum() - n_own * (n_own + 1) / 2) / (n_own * n_other)
+            area = max(area, 1 - area)
+            log_chance = math.log(n_tests) - 2 * min(n_own, n_other) * (area - 0.5) ** 2
+            if log_chance <= math.log(MAX_CHANCE_PROBABILITY):
+                areas[j] = max(areas[j], area)
+    return areas
 
 
 def _group_numbers(
@@ -174,6 +221,35 @@ def _about_groups(names: Sequence[str]) -> str:
         f"suspect, each value is in rows of one class alone: {shown([_quoted(name) for name in names])}; where it "
         "tells which rows belong together, such as those of a patient, name it"
         f"{option}: random splits have them on both sides"
+    )
+
+
+def _about_areas(names: Sequence[str], areas: NDArray[np.float64]) -> str:
+    near = np.flatnonzero(areas >= NEARLY_SEPARATING_AREA)
+    if not len(near) or len(near) > max(MAX_NEAR_SEPARATORS, len(names) / 20):
+        return ""
+    listed = [f"{_quoted(names[j])} (AUC {math.floor(1e4 * areas[j]) / 1e4:.4g})" for j in near.tolist()]
+    return f"suspect, alone nearly separates a class: {shown(listed)}; drop it if it is known only when the class is"
+
+
+def _about_codes_for_missing(names: Sequence[str], columns: NDArray[np.float64], considered: NDArray[np.bool_]) -> str:
+    """Find numbers such as -999 that lie farther from all others than these from each other."""
+    found = []
+    for j in np.flatnonzero(considered).tolist():
+        values = columns[:, j]
+        for end in (float(values.min()), float(values.max())):
+            if end not in CODES_FOR_MISSING and abs(end) != 9:
+                continue
+            others = values[values != end]
+            if np.abs(others - end).min() > others.max() - others.min():
+                found.append((j, end, int(np.sum(values == end))))
+    if not found:
+        return ""
+    listed = [f"{_quoted(names[j])} ({end:g} in {count} rows)" for j, end, count in found]
+    codes = sorted({f"{end:g}" for _, end, _ in found})
+    return (
+        f"suspect, far from all other numbers, as codes for a missing value are: {shown(listed)}; where it is one, say "
+        f"so (na: {codes[0]}, or --na {codes[0]}), and what is to be done (missing: median)"
     )
 
 

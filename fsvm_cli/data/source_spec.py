@@ -126,6 +126,8 @@ class FileSpec(TableSpec):
         What stands before the decimals; by default a point, or a comma where columns can be read in no other way.
     na : tuple of str
         What stands for a missing value, beside what does everywhere; a dash among words is a word then.
+    sheet : str or None
+        Of a workbook of Excel, by its name; by default the first.
     dense : bool
         Whether a file in LIBSVM's format becomes a full matrix, which most methods need.
     split : SplitSpec or None
@@ -140,6 +142,12 @@ class FileSpec(TableSpec):
     na: Annotated[tuple[str, ...], BeforeValidator(_one_or_more, json_schema_input_type=str | tuple[str, ...])] = Field(
         default=(),
         description="what stands for a missing value, beside the usual marks; a dash among words is a word then",
+    )
+    sheet: str | None = Field(
+        default=None,
+        min_length=1,
+        exclude_if=operator.not_,
+        description="of a workbook of Excel, by its name; by default the first",
     )
     dense: bool = Field(default=False, description="read LIBSVM's format into a full matrix")
     split: SplitSpec | None = Field(default=None, description="which rows are for training, for 'train: given'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from fsvm_cli.data.readers.rows import assemble
 from fsvm_cli.data.readers.user_tables import no_features, numbers_of, read_user_table
 from fsvm_cli.data.source_spec import ColumnSplit, IndicesSplit, TestFileSplit
 from fsvm_cli.data.table_memory import out_of_memory
-from fsvm_cli.data.tables import dataset_from_table
+from fsvm_cli.data.tables import MAX_WORDS_PER_COLUMN, dataset_from_table, is_missing
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.files import special_kind
 
@@ -174,10 +175,69 @@ def _read_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
     return read_user_table(path, file_format, spec)
 
 
+MIN_SHARE_OF_DATES = 0.9
+"""Of the words of a column that is one of dates."""
+DATE = re.compile(r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4})([T ]\d{1,2}:\d{2}.*)?$")
+
+
+def columns_without_use(spec: FileSpec, base_folder: Path) -> dict[str, str]:
+    """Find the columns that cannot become features whatever is done about gaps and words, each with the reason.
+
+    Those are empty columns, dates, and words most of which occur in a single row. Target, groups and columns that are
+    dropped already are not among them.
+
+    Parameters
+    ----------
+    spec : FileSpec
+    base_folder : Path
+        Where relative paths begin.
+
+    Raises
+    ------
+    UsageError, DataError
+        As of `load_file`.
+    """
+    path, file_format = find_file(spec, base_folder)
+    if file_format == "libsvm":
+        return {}
+    _check_options(path, file_format, spec)
+    table = _read_table(path, file_format, spec).table
+    kept = no_features(spec)
+    found: dict[str, str] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if table.num_rows and name and name not in kept and table.column_names.count(name) == 1:
+            reason = _without_use(column)
+            found |= {name: reason} if reason else {}
+    return found
+
+
+def _without_use(column: pa.ChunkedArray) -> str:
+    if is_missing(column).all():
+        return "it is empty"
+    dates = "it holds dates; a number, such as the days since an event, could be a feature"
+    if pa.types.is_temporal(column.type):
+        return dates
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return ""
+    words = [word.strip() for word in column.drop_null().to_pylist()]
+    if sum(DATE.match(word) is not None for word in words) >= MIN_SHARE_OF_DATES * len(words):
+        return dates
+    n_different = len(set(words))
+    if n_different > MAX_WORDS_PER_COLUMN and 2 * n_different > len(words):
+        return f"it holds {n_different:,} different words, and so names rows, or is free text"
+    return ""
+
+
 def _check_options(path: Path, file_format: FileFormat, spec: FileSpec) -> None:
     """Refuse options that the file's format has no use for."""
     given = spec.model_dump(exclude_defaults=True).keys()
-    of_formats = {"separator": {"csv"}, "encoding": {"csv"}, "decimal": {"csv", "excel"}, "na": {"csv", "excel"}}
+    of_formats = {
+        "separator": {"csv"},
+        "encoding": {"csv"},
+        "decimal": {"csv", "excel"},
+        "na": {"csv", "excel"},
+        "sheet": {"excel"},
+    }
     if wrong := [option for option, formats in of_formats.items() if option in given and file_format not in formats]:
         raise UsageError(f"{path}: '{wrong[0]}' is not for files of this kind ({file_format}); leave it out")
 

@@ -27,7 +27,7 @@ from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.ranking.registry import advice_on_sparse, ranking_methods, reason_against_sparse
-from fsvm_cli.spec.classifiers import BayesianBase, Classifier, LearnedKernel
+from fsvm_cli.spec.classifiers import BayesianBase, Classifier, LearnedKernel, TunedMachineSpec
 from fsvm_cli.spec.schema import RELEVANT
 from fsvm_cli.svm import KERNELS
 from fsvm_cli.validation_errors import Issue
@@ -368,6 +368,8 @@ def issues_with_sparse_data(config: Config, data: DatasetMetadata) -> Iterator[I
     for location, classifier in config.classifiers_written():
         if isinstance(classifier, BayesianBase):
             yield Issue(location, advice_on_sparse(data, "a Bayesian machine takes"))
+        if isinstance(classifier, TunedMachineSpec) and classifier.kernel != "linear":
+            yield Issue(location, advice_on_sparse(data, "a machine whose width is in proportion to distances takes"))
         if dense := [spec.kernel for spec in _kernels_of(classifier) if not spec.kernel_object().accepts_sparse]:
             able = ", ".join(name for name, kernel in KERNELS.items() if kernel().accepts_sparse)
             reason = f"{advice_on_sparse(data, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"

@@ -74,8 +74,13 @@ def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], N
     elif not (exists or Path(file).suffix):
         raise UsageError(f"{brief(file)}: there is no such file, nor a data set of this name; {nearest(file, names)}")
     else:
-        spec = validate(_document({"file": file, **options}), FileSpec)
+        spec = file_spec(file, options)
     return open_source(spec, base_folder=Path(), announce=announce)
+
+
+def file_spec(file: str, options: Mapping[str, Any]) -> FileSpec:
+    """Check the options of a file; `options` and errors as in `source_of`."""
+    return validate(_document({"file": file, **options}), FileSpec)
 
 
 def source_of_frame(table: pd.DataFrame, options: Mapping[str, Any]) -> DataSource:
@@ -105,6 +110,7 @@ def rank(
     encoding: str | None = None,
     decimal: DecimalMark | None = None,
     na: Sequence[str] = (),
+    sheet: str | None = None,
     fdr: Controls | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
@@ -136,6 +142,8 @@ def rank(
         What stands before decimals; commas are recognised where they cannot be anything else.
     na : sequence of str, optional
         What stands for a missing value, beside the usual marks; a dash among words is a word then.
+    sheet : str, optional
+        Of a workbook of Excel, by its name; by default the first.
     fdr : {"permuted", "knockoffs"}, optional
         Rank controls together with the features, and give each feature a q-value: the smallest false discovery rate at
         which it is among the discoveries (`fsvm_cli.evaluation.false_discovery`).
@@ -179,7 +187,7 @@ def rank(
 
     request = ranking_request(method, scaling, parameters=parameters)
     options = {"target": target, "missing": missing, "categorical": categorical, "groups": groups, "drop": drop}
-    of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None}
+    of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None, "sheet": sheet}
     if isinstance(table, pd.DataFrame):
         source = source_of_frame(table, options | of_text)
     else:

@@ -36,6 +36,7 @@ from fsvm_cli.own_data.request import DEFAULT_CLASSIFIER, machine_keys
 from fsvm_cli.ranking.ranks import ranks_of
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.ranking_statistics import common_splits
+from fsvm_cli.spec.classifiers import Classifier, TunedMachineSpec
 from fsvm_cli.spec.rankings import can_be_recommended, is_control
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.chance import ChanceTest
     from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.report.complete_trials import CompleteTrials
+    from fsvm_cli.spec.classifiers import ExperimentClassifier
+    from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
 
 ALL = "all features"
@@ -60,6 +63,7 @@ FOUND, NOT_FOUND, NOT_TESTED, NOT_FINISHED = "found", "not found", "not tested",
 RECOMMENDATION_COLUMNS = [
     "ranking",
     "method",
+    "machine",
     "metric",
     "n_features",
     "mean",
@@ -83,6 +87,8 @@ RECOMMENDATION_COLUMNS = [
     "recommended",
     "steady_features",
     "best_steady_features",
+    "at_edge",
+    "suspects",
     "chance",
     "p_chance",
     "n_permutations",
@@ -130,12 +136,12 @@ def interval_for_new_rows(
         rng = random_stream(experiment.config.protocol.seed, "bootstrap", metric)
         middle = float(METRICS[metric](confusion))
         low, high = bootstrap_interval(METRICS[metric], of_rows, rng) if of_rows.any() else (middle, middle)
-    mean = of_splits.mean
+    mean, lowest = of_splits.mean, -1.0 if metric == "mcc" else 0.0
     return MeanInterval(
         mean,
         of_splits.std,
-        float(np.clip(np.fmin(of_splits.low, mean - (middle - low)), 0.0, 1.0)),
-        float(np.clip(np.fmax(of_splits.high, mean + (high - middle)), 0.0, 1.0)),
+        float(np.clip(np.fmin(of_splits.low, mean - (middle - low)), lowest, 1.0)),
+        float(np.clip(np.fmax(of_splits.high, mean + (high - middle)), lowest, 1.0)),
         of_splits.n,
     )
 
@@ -232,6 +238,9 @@ def recommendation(
             {
                 "ranking": ranking.label,
                 "method": ranking.method,
+                "machine": machine_in_words(config.classifier_of(ranking)),
+                "suspects": _suspects(experiment, ranks, trials.sizes[chosen]),
+                "at_edge": _at_edge(config.classifier_of(ranking), trials),
                 "n_features": trials.sizes[chosen],
                 **_interval(there),
                 "best_n_features": trials.sizes[best],
@@ -254,11 +263,9 @@ def recommendation(
         near = table[np.array(is_candidate) & is_near_best]
         first = near.sort_values(["n_features", "mean"], ascending=[True, False], kind="stable").index[0]
         table["recommended"] = table.index == first
-    references = (
-        [_all_features(experiment, found[0][1], curves[0][:, -1], best_values, metric)]
-        if config.shares_classifier
-        else []
-    )
+    # Machines differ on all features, too: the best of them is the one to beat.
+    on_all = max((number for number, it_is in enumerate(is_candidate) if it_is), key=lambda each: means[each][-1])
+    references = [_all_features(experiment, *found[on_all], curves[on_all][:, -1], best_values)]
     references += [_majority(experiment, metric)] if metric in {"accuracy", "balanced-accuracy"} else []
     table = pd.concat([table, pd.DataFrame(references)], ignore_index=True)
     table = table.astype({"n_features": "Int64", "best_n_features": "Int64"})  # whole, also where there is none
@@ -271,6 +278,35 @@ def recommendation(
         n_rarest=n_rarest,
         n_trials=len(splits),
     ).reindex(columns=RECOMMENDATION_COLUMNS)
+
+
+def machine_in_words(classifier: ExperimentClassifier) -> str:
+    """Name the kernel of a machine, whether its C is chosen, and how it takes several classes; else its type."""
+    if not isinstance(classifier, Classifier | TunedMachineSpec):
+        return str(classifier.type)
+    is_tuned = isinstance(classifier, TunedMachineSpec) or classifier.tune is not None
+    has_pairs = isinstance(classifier, TunedMachineSpec) and classifier.multiclass == "one-vs-one"
+    return classifier.kernel + ", tuned" * is_tuned + ", by pairs" * has_pairs
+
+
+def _at_edge(classifier: ExperimentClassifier, trials: CompleteTrials) -> str:
+    """Name the values at the end of their grid that were chosen in half of the splits or more."""
+    grids: dict[str, set[float]] = {}
+    if isinstance(classifier, TunedMachineSpec):
+        grids["C"] = set(classifier.C)
+    elif isinstance(classifier, Classifier):
+        for step in classifier.tune or ():
+            grids.setdefault("C", set()).update(step.C)
+            for candidates in step.kernels:
+                for name, values in candidates.values().items():
+                    grids.setdefault(name, set()).update(v for v in values if isinstance(v, int | float))
+    found = []
+    for name, grid in grids.items():
+        for end, words in ((min(grid, default=None), "smallest"), (max(grid, default=None), "largest")):
+            n_there = sum(chosen.get(name) == end for chosen in trials.chosen)
+            if len(grid) > 1 and 2 * n_there >= len(trials.chosen) > 0:
+                found.append(f"{name} = {end:g}, the {words} of its grid, in {n_there} of {len(trials.chosen)} splits")
+    return "; ".join(found)
 
 
 def _interval(found: MeanInterval, prefix: str = "", name: str = "mean") -> dict[str, float]:
@@ -310,6 +346,11 @@ def _above_random(  # noqa: PLR0917 - one call
         [each.values[metric, "test"][np.isin(each.splits, shared), :-1].mean(axis=1) for each in there], axis=1
     )
     found = []
+    machine = further[0].classifier
+    machines = [
+        experiment.config.classifier_of(each) for each in experiment.config.rankings if can_be_recommended(each)
+    ]
+    are_controls = [control or own != machine for control, own in zip(are_controls, machines, strict=True)]
     for values, control in zip(curves, are_controls, strict=True):
         own = values[np.isin(splits, shared), :-1].mean(axis=1)
         interval, p = excess_over_random(own, orders, ratio)
@@ -324,17 +365,32 @@ def _steady(ranks: NDArray[np.intp], size: int, names: Sequence[str]) -> str:
     return "; ".join(names[feature] for feature in np.flatnonzero(kept >= STEADY).tolist())
 
 
+def _suspects(experiment: Experiment, ranks: NDArray[np.intp], size: int) -> str:
+    """Repeat the data-quality warnings that name a feature which most splits keep."""
+    source = experiment.source
+    assert isinstance(source, FixedSource) or not source.caveats
+    columns = source.feature_names
+    if isinstance(source, FixedSource) and source.dataset.source_columns is not None:
+        columns = source.dataset.source_columns
+    kept = {columns[feature] for feature in np.flatnonzero((ranks <= size).mean(axis=0) > 0.5).tolist()}
+    names = {f"'{brief(name)}'" for name in kept}
+    warned = [line for line in source.caveats if line.startswith("suspect, ") and any(name in line for name in names)]
+    return "\n".join(warned)
+
+
 def _all_features(
     experiment: Experiment,
+    ranking: Ranking,
     trials: CompleteTrials,
     values: NDArray[np.float64],
     best: NDArray[np.float64],
-    metric: str,
 ) -> dict[str, object]:
     ((n_train, n_test),) = experiment.n_test.items()
+    metric = experiment.config.metrics[0]
     behind = difference_interval(best - values, test_to_train(experiment, n_train, n_test))
     return {
         "ranking": ALL,
+        "machine": machine_in_words(experiment.config.classifier_of(ranking)),
         "n_features": trials.sizes[-1],
         **_interval(interval_for_new_rows(experiment, values, trials.test_confusion[-1], metric)),
         **_interval(behind, "behind_best_", "behind_best"),
@@ -390,7 +446,10 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
         )
         yield chance
         yield _steady_in_words(row["steady_features"], "them")
+        if isinstance(row["suspects"], str):
+            yield from (f"Among them, too: {line}." for line in row["suspects"].splitlines())
         yield from _beside(rankings, references, row, config)
+        yield from _machines_in_words(rankings)
         yield from _against_others(rankings, row)
         yield from _what_next(row, config, folder, results)
         return
@@ -469,7 +528,24 @@ def _beside(rankings: pd.DataFrame, references: pd.DataFrame, row: Mapping[Any, 
             f"rather keep a feature too many than lose one keeps these. {steady}"
         )
     if (references["ranking"] == ALL).any():
-        yield f"Against all features, on the same splits: {_points(row, 'above_all')} points."
+        yield f"Against all features with the same machine, on the same splits: {_points(row, 'above_all')} points."
+
+
+def _machines_in_words(rankings: pd.DataFrame) -> Iterator[str]:
+    """Set the best means of the machines side by side, and name what was chosen at the end of its grid."""
+    others = _without_controls(rankings)
+    bests = [_best(others[others["machine"] == machine]) for machine in dict.fromkeys(others["machine"])]
+    if len(bests) > 1:
+        bests.sort(key=lambda each: -float(each["best_mean"]))
+        compared = "; ".join(
+            f"{each['machine']} {100 * each['best_mean']:.1f} ({each['ranking']}, "
+            f"{_features({'n_features': each['best_n_features']})})"
+            for each in bests
+        )
+        yield f"Machines, by their best mean: {compared}."
+    for machine, row in rankings.drop_duplicates("machine").set_index("machine").iterrows():
+        if isinstance(row["at_edge"], str) and row["at_edge"]:
+            yield f"The grid of the {machine} machine may be too narrow: {row['at_edge']}; widen it, and run again."
 
 
 def _points(row: Mapping[Any, Any], name: str) -> str:
@@ -550,7 +626,7 @@ def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any
     scaling = own.get(str(row["ranking"])) or config.scaling
     words = ["fsvm", "rank", str(folder / data.file), "--method", str(row["method"]), "--scaling", scaling]
     said = data.model_dump(mode="json", exclude_defaults=True)
-    for option in ("target", "missing", "categorical", "groups", "separator", "encoding", "decimal"):
+    for option in ("target", "missing", "categorical", "groups", "separator", "encoding", "decimal", "sheet"):
         words += [f"--{option}", str(said[option])] if option in said else []
     words += [word for option in ("drop", "na") for value in getattr(data, option) for word in (f"--{option}", value)]
     words += ["--dense"] * data.dense

@@ -81,7 +81,8 @@ def print_summary(
         console.print(comparison_table(read_comparison([folder])))
     if loaded.document.overrides:
         changed = ", ".join(f"{key}={value}" for key, value in loaded.document.overrides.items())
-        console.print(f"Run with overrides ({changed}): no statement about the paper.")
+        of_paper = "" if config.paper is None else ": no statement about the paper"
+        console.print(f"Run with overrides ({changed}){of_paper}.")
     tables = [CURVES_NAME, SCORES_NAME]
     tables += [SELECTION_NAME] if config.rankings else []
     tables += [CHOSEN_NAME] if is_chosen else []

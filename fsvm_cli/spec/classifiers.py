@@ -16,6 +16,7 @@ from fsvm_cli.evidence.parameters import LengthScales, TuningParameters
 from fsvm_cli.kernel_learning import Combine, MarginKind
 from fsvm_cli.learners.base import EstimatorLearner
 from fsvm_cli.learners.machine import Approximation, Machine
+from fsvm_cli.learners.tuned_machine import Multiclass, TunedMachine
 from fsvm_cli.spec.kernels import SYNONYMS, AnyKernel, KernelSpec, models_of_kernels
 from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - pydantic reads it
 from fsvm_cli.svm import SVM
@@ -151,6 +152,39 @@ class BoundTuned(SklearnClassifier):
         from fsvm_cli.bounds.ard import BoundTunedSVM  # noqa: PLC0415 - as above
 
         return BoundTunedSVM(self.bound, self.max_iterations)
+
+
+class TunedMachineSpec(SklearnClassifier):
+    """The support vector machine with C chosen inside each training part, a width in proportion to it, and pairs."""
+
+    type: Literal["tuned-machine"]
+    kernel: Literal["linear", "gaussian"] = Field(
+        description="Of the Gaussian kernel the squared width theta is the number of kept features times the variance "
+        "of their values, on each subset (scikit-learn's gamma='scale')."
+    )
+    C: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1)] = Field(
+        description="Values of C to choose from, by accuracy in cross-validation on all features."
+    )
+    folds: Annotated[int, Field(ge=2)] = Field(
+        default=5, description="Of the cross-validation; fewer where a class has fewer rows or groups."
+    )
+    multiclass: Multiclass = Field(
+        default="one-vs-rest", description="Of more than two classes: a machine for each, or for each pair."
+    )
+    class_weight: Literal["balanced"] | None = Field(
+        default=None, description="balanced: C is multiplied by rows / (classes * rows of the class)."
+    )
+
+    synonyms: ClassVar[Mapping[str, str]] = SYNONYMS
+
+    def learner(self, class_names: Sequence[str], random_state: int) -> TunedMachine:  # noqa: ARG002 - as in Classifier
+        """Build what a trial tunes and trains."""
+        Cs = tuple(sorted(set(self.C)))
+        return TunedMachine(self.kernel, Cs, self.folds, self.multiclass, self.class_weight, random_state)
+
+    def estimator(self, random_state: int) -> Any:
+        """Build the machine with the middle C, which draws nothing."""
+        return replace(self.learner((), random_state), C=sorted(self.C)[len(self.C) // 2]).estimator()
 
 
 class LearnedKernel(SklearnClassifier):
@@ -378,7 +412,9 @@ else:
         Annotated[AnyClassifier, Tag("kernel")]
         | Annotated[LearnedKernel, Tag("kernels")]
         | Annotated[
-            NaiveBayes | DecisionTree | AdaBoost | BoundTuned | Bayesian, Field(discriminator="type"), Tag("type")
+            NaiveBayes | DecisionTree | AdaBoost | BoundTuned | Bayesian | TunedMachineSpec,
+            Field(discriminator="type"),
+            Tag("type"),
         ],
         Discriminator(_names_a_type),
     ]

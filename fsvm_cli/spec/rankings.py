@@ -111,7 +111,7 @@ def is_control(ranking: Ranking) -> bool:
 
 
 def can_be_recommended(ranking: Ranking) -> bool:
-    """Whether a ranking keeps the best features, as the training part shows them, with a machine that can be exported."""
+    """Whether a ranking keeps the best features, as the training part shows them, with a machine to export."""
     return ranking.order == "best-first" and not ranking.sees_test_part() and not learns_machine(ranking)
 
 

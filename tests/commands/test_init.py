@@ -41,6 +41,14 @@ def fsvm(*arguments: object) -> Result:
     return result
 
 
+def short(config: Path, **numbers: int) -> None:
+    """Let a config that `fsvm init` wrote run for a few seconds."""
+    text = config.read_text().replace("n_trees: 50", "n_trees: 5")
+    for key, number in numbers.items():
+        text = re.sub(rf"^  {key}: \d+", f"  {key}: {number}", text, flags=re.M)
+    config.write_text(text)
+
+
 def table(rng: np.random.Generator, n_rows: int, n_features: int, share: float = 0.5) -> pd.DataFrame:
     """Two classes that the first two features tell apart."""
     y = np.arange(n_rows) < share * n_rows
@@ -76,6 +84,39 @@ def test_the_config_is_one_that_a_run_takes(kind: str, rng: np.random.Generator)
     assert {"fisher", "rfe", "random"} <= {ranking.method for ranking in config.rankings}
 
 
+def test_features_that_act_together_are_found_by_a_machine_that_bends(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(180, 5))
+    names = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+    pd.DataFrame(X, columns=[f"f{j}" for j in range(5)]).assign(y=names).to_csv("mine.csv", index=False)
+    fsvm("init", "mine.csv", "--target", "y")
+    config = Path("mine.yaml")
+    short(config, splits=4, permutations=0)
+    config.write_text(config.read_text().replace("[0.1, 1, 10, 100]", "[0.1, 1]"))
+    said = fsvm("run", config, "--jobs", 1).stdout
+    row = pd.read_csv("results/mine/recommendation.csv").query("recommended == True").iloc[0]
+    assert row["machine"] == "gaussian, tuned"
+    assert row["steady_features"] == "f0; f1"
+    assert re.search(r"Machines, by their best mean: gaussian, tuned [6-9]\d.*; linear, tuned [4-6]", said)
+    assert "The grid of the gaussian, tuned machine may be too narrow: C = 1, the largest of its grid, in " in said
+    assert "2 features" in fsvm("export", "results/mine", "--model", "model.joblib").output
+
+
+def test_several_classes_are_told_apart_by_pairs(rng: np.random.Generator) -> None:
+    frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc")).assign(y=[f"k{row % 6}" for row in range(90)])
+    frame["a"] += 4 * (np.arange(90) % 6)  # on a line: a plane cuts off the outer ones only
+    frame.to_csv("mine.csv", index=False)
+    fsvm("init", "mine.csv", "--target", "y")
+    config = Path("mine.yaml")
+    short(config, splits=2, permutations=0)
+    fsvm("check", "mine.yaml")
+    fsvm("run", config, "--jobs", 1)
+    rows = pd.read_csv("results/mine/recommendation.csv").set_index("ranking")
+    assert rows.loc["fisher", "machine"] == "linear, tuned, by pairs"
+    assert (
+        rows.loc["fisher", "best_mean"] > rows.loc["rfe", "best_mean"] + 0.1
+    )  # whose machines are one against the rest
+
+
 def test_a_sparse_file_gets_methods_that_take_it() -> None:
     Path("mine.svm").write_text("".join(f"{row % 2} {1 + row % 3}:1 {4 + row % 2}:2\n" for row in range(30)))
     fsvm("init", "mine.svm")
@@ -99,6 +140,39 @@ def test_suspects_are_said_and_written(rng: np.random.Generator) -> None:
     assert "# Note: suspect, numbers the rows: 'id'" in Path("mine.yaml").read_text()
 
 
+def test_what_cannot_be_a_feature_is_left_out_with_the_reason(rng: np.random.Generator) -> None:
+    frame = table(rng, 210, 2).assign(empty="", seen=pd.date_range("2020-01-01", periods=210).strftime("%Y-%m-%d"))
+    frame["note"] = [f"word {row}" for row in range(210)]
+    frame["day"] = [f"{row % 28 + 1}.{row % 12 + 1}.2021" for row in range(210)]
+    frame.to_csv("mine.csv", index=False)
+    said = fsvm("init", "mine.csv", "--target", "y").stderr
+    assert "left out: 'seen', since it holds dates; a number, such as the days since an event" in said
+    text = Path("mine.yaml").read_text()
+    assert "  # dropped: empty, since it is empty\n" in text
+    assert "  # dropped: note, since it holds 210 different words, and so names rows, or is free text\n" in text
+    config = load_any("mine.yaml").config
+    assert set(config.dataset.drop) == {"empty", "seen", "note", "day"}  # type: ignore[union-attr]
+    assert "correct" in fsvm("check", "mine.yaml").stdout
+
+
+def test_an_option_that_is_given_twice_is_refused(rng: np.random.Generator) -> None:
+    table(rng, 40, 2).to_csv("mine.csv", index=False)
+    with pytest.raises(UsageError, match=r"--target is given 2 times \(f0, y\); give it once"):
+        fsvm("init", "mine.csv", "--target", "f0", "--target", "y")
+
+
+def test_a_suspect_among_the_recommended_features_is_named_again(rng: np.random.Generator) -> None:
+    frame = table(rng, 60, 4)
+    frame["leak"] = (frame["y"] == "ill") + rng.normal(scale=0.3, size=60)
+    frame.to_csv("mine.csv", index=False)
+    Path("mine.yaml").write_text(SMALL.format(metric="accuracy") + "recommendation: {permutations: 0}\n")
+    said = fsvm("run", "mine.yaml", "--jobs", 1, "--set", "protocol.splits=3").stdout
+    assert re.search(
+        r"Among them, too: suspect, alone (nearly separates a class|separates the classes perfectly): 'leak'", said
+    )
+    assert "the paper" not in said
+
+
 def test_nothing_is_overwritten_and_mistakes_are_named(rng: np.random.Generator) -> None:
     table(rng, 40, 2).to_csv("mine.csv", index=False)
     Path("mine.yaml").write_text("mine\n")
@@ -117,7 +191,7 @@ def test_a_run_of_it_ends_in_a_recommendation(rng: np.random.Generator) -> None:
     table(rng, 60, 4).assign(word=["u", "v", "w"] * 20).to_csv("mine.csv", index=False)
     fsvm("init", "mine.csv", "--target", "y", "--categorical", "one-hot")
     config = Path("mine.yaml")
-    config.write_text(config.read_text().replace("splits: 100", "splits: 6"))
+    short(config, splits=6, permutations=19, permuted_splits=2)
     said = fsvm("run", config, "--jobs", 1, "--out", "results").stdout
     rows = pd.read_csv("results/mine/recommendation.csv").set_index("ranking")
     with Store(Path("results/mine"), writable=False) as store:
@@ -254,7 +328,14 @@ def test_the_command_for_the_columns_ranks_by_the_same_machine(
     steady = {"tied": True, "recommended": True, "steady_features": "f0", "best_steady_features": "f0"}
     columns = [f"{name}{end}" for name in ("behind_best", "above_random") for end in ("", "_ci_low", "_ci_high")]
     differences = dict.fromkeys([*columns, "p_random"], 0.0)
-    steady |= differences | {"best_mean": 0.7, "chance": "not tested", "n_rarest": 12}
+    steady |= differences | {
+        "best_mean": 0.7,
+        "chance": "not tested",
+        "n_rarest": 12,
+        "machine": "",
+        "at_edge": "",
+        "suspects": "",
+    }
     said = "\n".join(describe_recommendation(pd.DataFrame([row | rest | steady]), config, Path(), Path("results/mine")))
     found = re.search(r"The columns themselves: (.*)", said)
     assert (found is None) == (options is None)

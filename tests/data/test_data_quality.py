@@ -37,6 +37,9 @@ SUSPECT: dict[str, tuple[Any, str]] = {
     "running number with gaps": (lambda t: t.assign(no=np.delete(np.arange(62), [7, 30])), "numbers the rows: 'no'"),
     "identifier": (lambda t: t.assign(id=(37 * np.arange(N_ROWS)) % 997), "another whole number in every row: 'id'"),
     "separates alone": (lambda t: t.assign(late=IS_YES + t["c"] / 100), "separates the classes perfectly: 'late'"),
+    "nearly separates": (lambda t: t.assign(late=np.r_[0:29, 44.5, 30:60]), r"nearly separates.*AUC 0\.9"),
+    "a code for missing": (lambda t: t.assign(age=np.r_[np.arange(58) % 10, -999, -999]), r"'age' \(-999 in 2 rows\)"),
+    "a small code": (lambda t: t.assign(mark=np.r_[99, np.arange(59) % 10]), r"'mark' \(99 in 1 rows\).*--na 99"),
     "the class as numbers": (lambda t: t.assign(code=np.where(IS_YES, 7, 3)), "class under another name: 'code'"),
     "the class as words": (lambda t: t.assign(word=np.where(IS_YES, "ill", "well")), "another name: 'word'"),
     "a column twice": (lambda t: t.assign(d=t["a"]), "columns that repeat another: 'd' is 'a'"),
@@ -89,6 +92,13 @@ def test_a_column_whose_range_overflows_is_read_without_a_warning(tmp_path: Path
     table = sound_table(rng)
     table.loc[:1, "c"] = -1.7e308, 1.7e308
     assert lines_about(table, tmp_path) == ()
+
+
+def test_genes_of_whole_numbers_do_not_number_the_rows(tmp_path: Path, rng: np.random.Generator) -> None:
+    wide = {f"g{j}": np.rint(rng.lognormal(8, 1.5, size=40)) for j in range(60)}
+    narrow = {f"h{j}": rng.poisson(3, size=40) for j in range(80)}
+    table = pd.DataFrame(wide | narrow).assign(y=rng.permutation(40) < 20)
+    assert not any("whole number in every row" in line for line in lines_about(table, tmp_path))
 
 
 def test_a_table_of_whole_numbers_is_one_of_measurements(tmp_path: Path, rng: np.random.Generator) -> None:

@@ -297,7 +297,7 @@ def test_words_of_parquet_and_arff_stay_words() -> None:
         assert not source.caveats
 
 
-@pytest.mark.parametrize("option", ["separator", "encoding", "decimal", "na"])
+@pytest.mark.parametrize("option", ["separator", "encoding", "decimal", "na", "sheet"])
 def test_options_of_text_are_refused_for_other_files(option: str) -> None:
     pd.DataFrame({"a": [1, 2], "y": [0, 1]}).to_parquet("mine.parquet")
     with pytest.raises(UsageError, match=f"'{option}' is not for files of this kind"):
@@ -330,6 +330,19 @@ class TestExcel:
         source = self.written([["a", "y"], [1, 1], [None, None], [2, 2]], "old")
         assert values_of(source) == [[1], [2]]
         assert "of the workbook's 2 sheets the first is read, 'Sheet'" in source.caveats[0]
+
+    def test_a_sheet_is_named(self) -> None:
+        workbook = openpyxl.Workbook()
+        workbook.active.append(["about", "nothing"])
+        sheet = workbook.create_sheet("data")
+        for row in (["a", "y"], [1, 1], [2, 2]):
+            sheet.append(row)
+        workbook.save("mine.xlsx")
+        source = opened_as(file="mine.xlsx", target="y", sheet="data")
+        assert values_of(source) == [[1], [2]]
+        assert not source.caveats
+        with pytest.raises(UsageError, match=r"has no sheet 'date'; did you mean 'data'\?"):
+            opened_as(file="mine.xlsx", target="y", sheet="date")
 
     def test_decimal_commas_as_text(self) -> None:
         source = self.written([["a", "y"], ["1,5", 1], ["2,5", 2]])

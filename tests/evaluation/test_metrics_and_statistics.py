@@ -20,7 +20,13 @@ def relative_information(y: np.ndarray, predicted: np.ndarray) -> float:
     return sklearn.metrics.mutual_info_score(y, predicted) / uncertainty if uncertainty > 0 else 0.0
 
 
+def f1_of_classes_that_occur(y: np.ndarray, predicted: np.ndarray) -> float:
+    return float(sklearn.metrics.f1_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0))
+
+
 ORACLES = {
+    "macro-f1": f1_of_classes_that_occur,
+    "mcc": sklearn.metrics.matthews_corrcoef,
     "accuracy": sklearn.metrics.accuracy_score,
     "balanced-accuracy": sklearn.metrics.balanced_accuracy_score,
     "rci": relative_information,

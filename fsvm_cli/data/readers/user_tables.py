@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from fsvm_cli import memory_check as memory
 from fsvm_cli.console import brief
+from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.readers.csv import MISSING_MARKS, find_form, read_csv
 from fsvm_cli.data.readers.numbers import Reading, quoted, with_decimal_commas, with_numbers
 from fsvm_cli.data.readers.parquet import read_parquet
@@ -35,37 +36,40 @@ PANDAS_UNNAMED_PREFIX = "Unnamed: "
 """Prefix of the names that pandas gives to columns without a name."""
 
 
-def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read the first sheet of a workbook, whose first row holds the names.
+def read_excel(path: Path, marks: Sequence[str], name: str | None = None) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read a sheet of a workbook, whose first row holds the names.
 
     Parameters
     ----------
     path : Path
     marks : sequence of str
         What stands for a missing value.
+    name : str, optional
+        Of the sheet; by default the first.
 
     Returns
     -------
     table : pyarrow.Table
         Numbers, truth values and dates as such, all else as words.
     remarks : tuple of str
-        That there are other sheets.
+        That there are other sheets, where none is named.
 
     Raises
     ------
     UsageError
-        If the package that pandas reads workbooks with is not installed, or there is no memory for the sheet.
+        If the package that pandas reads workbooks with is not installed, there is no such sheet, or no memory for it.
     DataError
-        If the file is no workbook, or its first sheet is no table.
+        If the file is no workbook, or the sheet is no table.
     """
     import pandas as pd  # noqa: PLC0415 - a CSV file does without it
 
     try:
         _check_unpacked_size(path)
         with pd.ExcelFile(path, engine="openpyxl") as workbook:
-            first, *others = workbook.sheet_names
-            _check_memory_for_cells(path, workbook.book[first])
-            frame = pd.read_excel(workbook, sheet_name=first, dtype=object, keep_default_na=False, na_values=[*marks])
+            first, *others = map(str, workbook.sheet_names)
+            own = first if name is None else _named_sheet(path, name, (first, *others))
+            _check_memory_for_cells(path, workbook.book[own])
+            frame = pd.read_excel(workbook, sheet_name=own, dtype=object, keep_default_na=False, na_values=[*marks])
     except ImportError as error:
         raise UsageError(
             f"{path}: Excel's files are read with openpyxl, which is not installed; "
@@ -78,9 +82,18 @@ def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, .
         raise DataError(f"{path}: not a workbook of Excel (.xlsx), or damaged ({reason})") from error
     frame = frame.dropna(how="all").rename(columns=_own_name)
     table = pa.table([_column(values) for _, values in frame.items()], names=[*map(str, frame.columns)])
-    if not others:
+    if not others or name is not None:
         return table, ()
-    return table, (f"of the workbook's {1 + len(others)} sheets the first is read, '{brief(str(first))}'",)
+    return table, (
+        f"of the workbook's {1 + len(others)} sheets the first is read, '{brief(first)}' (sheet: NAME, or --sheet "
+        "NAME, names another)",
+    )
+
+
+def _named_sheet(path: Path, name: str, sheets: Sequence[str]) -> str:
+    if name not in sheets:
+        raise UsageError(f"{path}: has no sheet '{brief(name)}'; {nearest(name, sheets)}")
+    return name
 
 
 def _check_unpacked_size(path: Path) -> None:
@@ -137,7 +150,7 @@ def _check_memory_for_cells(path: Path, sheet: Any) -> None:
     needed = extent.last_row * (BYTES_PER_ROW + BYTES_PER_CELL * extent.last_column)
     if needed > (free := memory.free_memory()):
         raise UsageError(
-            f"{path}: the first sheet reaches over {extent.last_row:,} rows of {extent.last_column:,} columns, of "
+            f"{path}: the sheet reaches over {extent.last_row:,} rows of {extent.last_column:,} columns, of "
             f"whose cells {extent.n_cells:,} hold something; they need {needed / memory.GIGABYTE:,.1f} GB, and "
             f"{free / memory.GIGABYTE:,.1f} GB are free; delete the cells far from the table (Ctrl+End finds the "
             "last), or save the table as CSV"
@@ -184,7 +197,7 @@ def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Read
         remark = f"left out, because pandas wrote it as the index of the rows: {quoted(index)}"
         return with_remarks(reading, (remark,)) if index else reading
     if file_format == "excel":
-        table, remarks = read_excel(path, marks)
+        table, remarks = read_excel(path, marks, spec.sheet)
         return with_remarks(numbers_of(table, left_out, spec.decimal), remarks)
     separator = None if spec.separator is None else NAMED_SEPARATORS.get(spec.separator, spec.separator)
     form = dataclasses.replace(find_form(path, separator, spec.encoding), marks=marks, decimal=spec.decimal or ".")
