@@ -403,6 +403,7 @@ def _draw_row_orders(given: RecordToDraw) -> list[Path]:
         ):
             left.plot(bounds["step"], bounds[column], ".", markersize=1.6, color=colour, label=label)
         left.set_yscale("log")
+        use_powers(left.yaxis)
         left.set_xlabel("Elimination")
         left.set_ylabel("In units of the second smallest weight")
         left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=6.5, markerscale=4)
@@ -413,6 +414,7 @@ def _draw_row_orders(given: RecordToDraw) -> list[Path]:
             held = np.zeros((len(places), int(shown["row_order"].max())))
             held[shown["feature"].map(places), shown["row_order"] - 1] = 1.0
             axes.imshow(held, cmap="Greys", aspect="auto", interpolation="nearest", vmin=0, vmax=1.2)
+            axes.grid(visible=False)
             axes.axhline(len(exact) - 0.5, color=COLOURS[1], linewidth=0.8)
             axes.set_title(f"SVC, {tolerance:g}", loc="left")
             axes.set_xlabel("Order of rows")

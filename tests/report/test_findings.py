@@ -14,6 +14,7 @@ import pytest
 from fsvm_cli.report.findings import (
     LINK,
     MADE_BY,
+    _row_orders,
     as_markdown,
     findings_of,
     parts_of,
@@ -275,3 +276,20 @@ def test_files_are_written_where_there_is_something_to_say_and_foreign_ones_stay
     assert write_findings(empty, []) == []
     assert not list(empty.iterdir())
     assert MADE_BY not in own
+
+
+def test_what_row_orders_change_is_counted_from_the_record(root: Path) -> None:
+    folder = root / "tolerance-colon"
+    folder.mkdir()
+    same = {("certified", 1e-6): [64], ("SVC", 1e-3): [64, 53, 46], ("SVC", 1e-6): [64, 64, 64]}
+    same |= {("rfe", 1e-3): [64, 64, 64], ("one row less", 1e-6): [64, 50, 50]}
+    rows = [
+        {"solver": solver, "tolerance": tolerance, "row_order": number, "n_features": size, "n_same": min(n, size)}
+        for (solver, tolerance), counts in same.items()
+        for number, n in enumerate(counts)
+        for size in (8, 64)
+    ]
+    pd.DataFrame(rows).to_csv(folder / "row-orders.csv", index=False)
+    found = _row_orders(Results([folder])) or ""
+    assert "has 11 to 18 of the best 64 genes" in found
+    assert "at 1e-6 none, and rfe at 1e-3 none; leaving out one patient changes 14 " in found
