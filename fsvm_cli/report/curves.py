@@ -129,6 +129,8 @@ class SizeAxis(NamedTuple):
 
 LOGARITHMIC_FACTOR = 500
 """From the least to the largest number of features, from which on their axis is logarithmic."""
+MIN_LOGARITHMIC_TICK_GAP_SHARE = 0.15
+"""As `MIN_TICK_GAP_SHARE`, of a logarithmic axis, whose numbers are longer where it ends."""
 
 
 def is_logarithmic(sizes: Sequence[int]) -> bool:
@@ -154,7 +156,12 @@ def ticks_among(sizes: Sequence[int]) -> list[float]:
         Ascending.
     """
     if is_logarithmic(sizes):
-        return [float(size) for size in sizes[::-1][:: -(-len(sizes) // MAX_SIZE_TICKS)][::-1]]
+        least_factor = (sizes[-1] / sizes[0]) ** MIN_LOGARITHMIC_TICK_GAP_SHARE
+        logarithmic = [float(sizes[-1])]
+        for size in sizes[::-1]:
+            if logarithmic[-1] >= least_factor * size:
+                logarithmic.append(float(size))
+        return logarithmic[::-1]
     span = max(sizes[-1] - sizes[0], 1)
     wanted = np.linspace(sizes[0], sizes[-1], min(MAX_SIZE_TICKS, len(sizes)))
     nearest = sorted({min(sizes, key=lambda size, at=at: abs(size - at)) for at in wanted}, reverse=True)  # type: ignore[misc]

@@ -26,7 +26,14 @@ from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.complete_trials import collect
-from fsvm_cli.report.curves import draw_changes, draw_curves, printed_points, printed_sizes
+from fsvm_cli.report.curves import (
+    draw_changes,
+    draw_curves,
+    is_logarithmic,
+    printed_points,
+    printed_sizes,
+    ticks_among,
+)
 from fsvm_cli.report.diagnostics import RecordToDraw, draw_record
 from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.folder import read_table, results_folders, write_table
@@ -455,3 +462,15 @@ def test_a_figure_is_the_same_whatever_other_formats_are_written_before_it() -> 
     alone = written("svg") | written("png") | written("pdf")
     for order in itertools.permutations(alone):
         assert written(*order) == alone, order
+
+
+def test_sizes_that_reach_far_are_named_on_a_logarithmic_axis() -> None:
+    genes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 7129]
+    assert is_logarithmic(genes)
+    ticks = ticks_among(genes)
+    assert ticks[-1] == 7129
+    assert len(ticks) >= 5
+    assert all(larger >= 3.7 * size for size, larger in itertools.pairwise(ticks))
+    assert not is_logarithmic([1, 2, 4, 8, 16, 34])
+    assert not is_logarithmic([*range(1, 181)])
+    assert not is_logarithmic([1, 7129]), "two numbers of features need no scale"
