@@ -106,7 +106,7 @@ def _write(  # noqa: PLR0917 - what the options come to
     if found.reason:
         _announce(f"loads where fsvm-cli is installed: {found.reason}")
     else:
-        _announce(f"loads with scikit-learn alone; scores agree to {found.largest_difference:.0e} on these rows")
+        _announce("loads with scikit-learn alone: its scores of these rows are those of fsvm's machine to 1e-9")
     if found.n_ties:
         _announce(f"{found.n_ties} rows at the border between classes have another class than in the run")
     _announce(f"model card: {card_path(path).with_suffix('.md')}, and .json for programs")

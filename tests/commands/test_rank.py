@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 from pandas import read_csv
@@ -24,9 +26,10 @@ from fsvm_cli.svm import Gaussian
 from tests.helpers.hostile import BRIEF
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    import pandas as pd
+    from tests.helpers.calling import Answer
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +141,7 @@ def test_missing_values_are_refused_until_a_rule_is_named(frame: pd.DataFrame, t
     holes.to_csv(path, index=False)
     arguments = (path, "--target", "kind", "--method", "fisher")
     assert "ash" in error_of(DataError, *arguments)
-    assert "ranked on 176 samples" in rank(*arguments, "--missing", "drop").stdout
+    assert "ranked on 176 rows" in rank(*arguments, "--missing", "drop").stdout
     assert "ranked on 178 samples" in rank(*arguments, "--missing", "mean").stdout
 
 
@@ -228,3 +231,39 @@ def test_values_at_the_ends_of_the_doubles_are_scaled_or_refused_by_name(
     assert "odd: feature 'b' has values of up to" in message
     assert "scale the features" in message
     assert len(message.splitlines()) == 1
+
+
+@pytest.mark.parametrize("controls", ["permuted", "knockoffs"])
+def test_q_values_stand_beside_the_scores(call: Callable[..., Answer], controls: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 24))
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(24)])
+    frame = frame.assign(kind=np.where(X[:, :12].sum(axis=1) + rng.normal(size=200) > 0, "a", "b"))
+    frame.to_csv("made.csv", index=False)
+    told = call("rank", "made.csv", "--target", "kind", "--method", "fisher", "--fdr", controls, "--format", "csv")
+    assert told.code == 0, told.err
+    found = pd.read_csv(io.StringIO(told.out))
+    assert found["q_value"].between(0, 1).all()
+    relevant = found["feature"].str[1:].astype(int) < 12
+    discovered = found["q_value"] <= 0.2
+    assert (relevant & discovered).sum() >= 8
+    assert (~relevant & discovered).sum() <= (relevant & discovered).sum() / 2
+    # The ranking itself is the same without controls.
+    alone = call("rank", "made.csv", "--target", "kind", "--method", "fisher", "--format", "csv")
+    plain = pd.read_csv(io.StringIO(alone.out))
+    assert plain.equals(found.drop(columns="q_value"))
+
+
+def test_controls_that_there_are_not(call: Callable[..., Answer]) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=[*"abcd"]).assign(kind=np.arange(60) % 2)
+    frame.assign(e=frame["a"] - 2 * frame["c"], patient=np.arange(60) // 2).to_csv("made.csv", index=False)
+    asked = ["rank", "made.csv", "--target", "kind", "--fdr", "knockoffs"]
+    for options, message in (
+        (("--method", "fisher", "--drop", "patient"), "is a linear combination of"),
+        (("--method", "fisher", "--groups", "patient"), "rows of one group depend on each other"),
+        ((), "say which (--method NAME)"),
+    ):
+        told = call(*asked, *options)
+        assert (told.code, message in told.err) == (2, True), told.err
+        assert "Traceback" not in told.err
