@@ -142,7 +142,7 @@ def test_missing_values_are_refused_until_a_rule_is_named(frame: pd.DataFrame, t
     arguments = (path, "--target", "kind", "--method", "fisher")
     assert "ash" in error_of(DataError, *arguments)
     assert "ranked on 176 rows" in rank(*arguments, "--missing", "drop").stdout
-    assert "ranked on 178 samples" in rank(*arguments, "--missing", "mean").stdout
+    assert "ranked on 178 rows" in rank(*arguments, "--missing", "mean").stdout
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +228,7 @@ def test_values_at_the_ends_of_the_doubles_are_scaled_or_refused_by_name(
     content = json.loads(rank(*options, "--format", "json").stdout)
     assert np.isfinite([each["score"] for each in content["features"]]).all()
     message = error_of(UsageError, *options, "--scaling", "none")
-    assert "odd: feature 'b' has values of up to" in message
+    assert "odd.csv: feature 'b' has values of up to" in message
     assert "scale the features" in message
     assert len(message.splitlines()) == 1
 
