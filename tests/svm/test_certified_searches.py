@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsvm_cli import RecursiveFeatureElimination
+from fsvm_cli import SVM, RecursiveFeatureElimination
 from fsvm_cli.ranking.rfe_machines import EliminationProblem, machines_for
 from fsvm_cli.svm import Gaussian
+from fsvm_cli.svm.paths.nested import nested_curves
 from fsvm_cli.svm.tuning import grid_search
 from tests.svm.certified_machines import TOLERANCE
 from tests.svm.certified_searches import SEARCHES, coefficients_of, exact_gram, least_gap
@@ -50,6 +51,16 @@ def test_elimination_flags_machines_on_distances_that_have_lost_their_digits(off
     assert machines.train()  # on a sum anew
     assert least_gap(exact_gram(kernel, X[:, 1:]), y, bounds, coefficients_of(machines, 60)) <= TOLERANCE
     assert not RecursiveFeatureElimination(kernel, C=1e3).fit(X, codes).converged_
+
+
+@pytest.mark.parametrize("offset", [1e7, 1e8])
+def test_features_that_enter_together_are_certified_as_those_of_a_machine_alone(offset: float) -> None:
+    X, y = lattice(offset)
+    X = np.column_stack([X[:, :1], 1e-3 * np.random.default_rng(1).standard_normal((60, 19))])
+    curves = nested_curves(Gaussian(2.0), 1.0, X, y, X, [np.arange(20)], (20,), n_classes=2)
+    assert curves.converged.all()
+    expected = SVM(Gaussian(2.0)).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(curves.test_decision[0, 0, -1], expected, rtol=0.0, atol=TOLERANCE)
 
 
 @pytest.mark.parametrize("offset", [1e7, 1e8])
