@@ -35,12 +35,12 @@ def refused(answer: Answer, code: int, *parts: str) -> None:
 
 def test_no_such_config(call: Call) -> None:
     refused(call("run", "wien"), 2, "wien: no such file", "did you mean 'wine'?")
-    refused(call("run", "missing.yaml"), 2, "missing.yaml: no such file", "there are: ard-ionosphere, ")
+    refused(call("run", "missing.yaml"), 2, "missing.yaml: no such file", "fsvm experiments list")
 
 
 def test_a_config_that_is_nowhere_does_not_have_all_shipped_ones_told(call: Call) -> None:
     answer = call("run", "The paper states C = training set size. Its program may have divided C by that number. " * 2)
-    refused(answer, 2, "no such file", "there are: ard-ionosphere, ", " more")
+    refused(answer, 2, "no such file", "fsvm experiments list")
     assert len(answer.err) < 1500
 
 

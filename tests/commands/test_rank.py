@@ -130,7 +130,7 @@ def test_a_chain_that_is_stuck_is_told_with_the_name_of_the_data(
     path.write_text("a,b,y\n" + "".join(f"{i % 3},{i % 5},{i % 2}\n" for i in range(12)))
     settings = ("--set", "sampler=paper", "--set", "rule=magnitude", "--set", "approximation=exact")
     message = error_of(UsageError, path, "--target", "y", "--method", "ard", *settings)
-    assert message.startswith("odd: 2 of 2 chains accepted none of 5 trajectories of 1 steps of 90")
+    assert message.startswith("odd.csv: 2 of 2 chains accepted none of 5 trajectories of 1 steps of 90")
     assert message.endswith("which are too long here; choose chains whose step is adapted")
 
 

@@ -196,7 +196,7 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
             r"columns of words: 'b' \(red\)",
         ),
     ),
-    "a name twice that is the target": ("a,y,y\n1,2,\n2,3,2\n", {}, ("mine: column names .*more than once: 'y'",)),
+    "a name twice that is the target": ("a,y,y\n1,2,\n2,3,2\n", {}, ("mine.csv: column names .*more than once: 'y'",)),
     "a name twice that is dropped": (
         "a,a,b,y\n1,2,3,1\n3,4,5,2\n",
         {"drop": ("a",)},
@@ -225,7 +225,7 @@ def refusal(content: str, **options: Any) -> list[str]:
 def test_everything_is_told_in_two_lines_each_with_its_remedy() -> None:
     content, options, _ = REFUSED["everything at once"]
     assert refusal(str(content), **options) == [
-        "mine: 3 problems. (1) missing values in 1 of 3 rows; by column: 'a' (1). Drop these rows "
+        "mine.csv: 3 problems. (1) missing values in 1 of 3 rows; by column: 'a' (1). Drop these rows "
         "(missing: drop, or --missing drop), or have the gaps filled by what training rows show (missing: median, "
         "mean, most-frequent or indicator).",
         "(2) column 'when' holds date32[day], not numbers; drop it. (3) columns of words: 'b' (blue, red); 'id' (q, r, "

@@ -102,8 +102,8 @@ def test_columns_of_neither_numbers_nor_words_are_not_read(
     kind = table.column("other").type
     assert table.column("other").null_count == 12
     for options, message in (
-        ({}, f"mine: column 'other' holds {kind}, not numbers; drop it"),
-        ({"target": "other"}, f"mine: the target 'other' holds {kind}, not classes"),
+        ({}, f"mine.parquet: column 'other' holds {kind}, not numbers; drop it"),
+        ({"target": "other"}, f"mine.parquet: the target 'other' holds {kind}, not classes"),
     ):
         spec = FileSpec.model_validate({"file": path.name, "target": "y", "drop": ("y",) if options else ()} | options)
         with pytest.raises(DataError) as caught:

@@ -137,7 +137,7 @@ def test_a_small_file_that_unfolds_to_more_than_there_is_memory_for_is_refused(
     with pytest.raises(UsageError, match=expected) as caught:
         load_file(FileSpec.model_validate({"file": path.name} | options), tmp_path)
     assert len(str(caught.value).splitlines()) == 1
-    assert str(caught.value).startswith("mine: " if kind == "words" else f"{path}: ")
+    assert str(caught.value).startswith("mine.words: " if kind == "words" else f"{path}: ")
 
 
 @pytest.mark.parametrize("cells", [(), ("C5",), ("A1048576",)])

@@ -159,7 +159,7 @@ def test_a_list_that_is_none_is_refused_with_its_line(
         ({"split": {"column": "prat"}}, UsageError, "no column 'prat' to split by; did you mean 'part'"),
         ({"split": {"column": "kind"}}, UsageError, "the target 'kind' cannot tell the parts apart"),
         ({"split": {"column": "odd"}}, DataError, "column 'odd', row 3 says 'valid'; write train or test"),
-        ({"split": {"column": "all"}}, DataError, "mine: no row is left for testing"),
+        ({"split": {"column": "all"}}, DataError, "mine.csv: no row is left for testing"),
         ({"split": {"test_file": "none.csv"}}, DataError, "none.csv: cannot be read"),
         ({"split": {"test_file": "other.csv"}}, DataError, "other.csv: has no column 'b', as the other part has"),
         ({"split": {"indices": "none.txt"}}, DataError, "none.txt: cannot be read"),
