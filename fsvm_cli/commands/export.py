@@ -117,7 +117,8 @@ def _tried(results: Path) -> list[dict[str, Any]]:
     from fsvm_cli.report.folder import RECOMMENDATION_NAME, read_table
 
     path = results / RECOMMENDATION_NAME
-    return read_table(path).to_dict("records") if path.exists() else []
+    rows = read_table(path).to_dict("records") if path.exists() else []
+    return [{str(name): value for name, value in row.items()} for row in rows]
 
 
 def _choice(results: Path, experiment: Experiment, ranking: str | None, keep: int | None) -> tuple[str, int]:

@@ -79,7 +79,7 @@ def model_card(
     """
     dataset, config = exported.dataset, experiment.config
     spec = config.dataset
-    is_file = isinstance(spec, FileSpec)
+    of_file = spec if isinstance(spec, FileSpec) else None
     fitted = found.model[-1]
     counts = {str(label): int(n) for label, n in zip(*np.unique(exported.labels(), return_counts=True), strict=True)}
     own = [row for row in tried if row["ranking"] == ranking.label and row["n_features"] == len(found.features)]
@@ -97,17 +97,17 @@ def model_card(
             "undecided_rows": found.n_ties,
             "probabilities": hasattr(fitted, "calibrated_classifiers_"),
         },
-        "target": spec.target if is_file else None,
+        "target": None if of_file is None else of_file.target,
         "classes": counts,
         "columns": _columns(exported, found),
         "features": list(found.features),
-        "reading": {k: v for k, v in spec.model_dump(mode="json", exclude_defaults=True).items() if k in READING_KEYS}
-        if is_file
-        else {},
+        "reading": {}
+        if of_file is None
+        else of_file.model_dump(mode="json", exclude_defaults=True, include=READING_KEYS),
         "fitted_on": {
             "data": dataset.name,
             "data_sha256": dataset.sha256,
-            "file_sha256": file_hash(find_file(spec, folder)[0]) if is_file else None,
+            "file_sha256": None if of_file is None else file_hash(find_file(of_file, folder)[0]),
             "rows": len(exported.rows),
             "rows_of_the_data": dataset.n_samples,
             "features_of_the_data": dataset.n_features,
@@ -131,7 +131,8 @@ def model_card(
         },
     }
     card["not_for"] = [*_limits(card)]
-    return _plain(card)
+    plain: dict[str, Any] = _plain(card)
+    return plain
 
 
 _TRIED = ("ranking", "metric", "n_features", "mean", "ci_low", "ci_high", "behind_best", "recommended")
