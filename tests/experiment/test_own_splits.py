@@ -154,7 +154,7 @@ def test_a_list_that_is_none_is_refused_with_its_line(
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"split": None}, UsageError, "mine comes without a split; .*, or say under 'dataset' what splits it"),
+        ({"split": None}, UsageError, "mine.csv comes without a split; .*, or say under 'dataset' what splits it"),
         ({"split": {"column": "part"}, "splits": 2}, UsageError, r"small\.yaml:\d+:\d+: 1 split is given with mine"),
         ({"split": {"column": "prat"}}, UsageError, "no column 'prat' to split by; did you mean 'part'"),
         ({"split": {"column": "kind"}}, UsageError, "the target 'kind' cannot tell the parts apart"),
