@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from fsvm_cli.extraction.registry import extraction_methods
-from fsvm_cli.learners.machine import LearntMachine, Machine
+from fsvm_cli.learners.machine import LearnedMachine, Machine
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.kernel_descent import descent_kernel, kernel_at, weights_of_subset
 from fsvm_cli.ranking.kpd import KernelParameterDescent
@@ -176,17 +176,17 @@ class Ranked(ComparedMethod):
 
 
 @dataclass(frozen=True, eq=False)
-class LearntOrdering(Ordering):
-    """An ordering, and the kernel with the weights that were learnt along with it, for each number of features."""
+class LearnedOrdering(Ordering):
+    """An ordering, and the kernel with the weights that were learned along with it, for each number of features."""
 
     kernel_of: Callable[[int], Kernel]
 
 
 @dataclass(frozen=True)
-class LearntRanked(Ranked):
+class LearnedRanked(Ranked):
     """The best features of a descent along their weights in the kernel, with machines that have these weights."""
 
-    def order(self, trial: TrialData) -> LearntOrdering:
+    def order(self, trial: TrialData) -> LearnedOrdering:
         """Rank the features, and keep the weights of the path."""
         own = trial if self.ranking.scaling is None else trial.scaled(self.ranking.scaling)
         unscaled = replace(self, ranking=self.ranking.model_copy(update={"scaling": None}))
@@ -195,11 +195,11 @@ class LearntRanked(Ranked):
         assert isinstance(ranker, KernelParameterDescent), "checked by the config"
         if len(ranker.path_) > 1:
             raise ValueError(
-                f"{ranker.method} descends once for each of {len(ranker.path_)} classes, and machines with learnt "
+                f"{ranker.method} descends once for each of {len(ranker.path_)} classes, and machines with learned "
                 "weights are for two classes; leave 'machine' out"
             )
         (path,), kernel = ranker.path_, descent_kernel(ranker.kernel_object(own.parts.X_train))
-        return LearntOrdering(
+        return LearnedOrdering(
             ordering.parts,
             ordering.columns,
             ordering.scores,
@@ -211,19 +211,19 @@ class LearntRanked(Ranked):
     def learner(self, trial: TrialData, ordering: Ordering) -> Learner:
         """Return the machine, with a kernel of its own for each number of features."""
         machine = super().learner(trial, ordering)
-        assert isinstance(ordering, LearntOrdering)
+        assert isinstance(ordering, LearnedOrdering)
         if not isinstance(machine, Machine):
             # What a config asks for, and no mistake of a caller.
-            raise ValueError("an approximate machine has no learnt weights; leave 'machine' out, or take an exact one")  # noqa: TRY004
-        return LearntMachine(machine, ordering.kernel_of, machine.chosen, machine.converged)
+            raise ValueError("an approximate machine has no learned weights; leave 'machine' out, or take an exact one")  # noqa: TRY004
+        return LearnedMachine(machine, ordering.kernel_of, machine.chosen, machine.converged)
 
     def identity(self) -> dict[str, Any]:
-        """Say in addition that the machine is learnt."""
-        return super().identity() | {"machine": "learnt"}
+        """Say in addition that the machine is learned."""
+        return super().identity() | {"machine": "learned"}
 
     def code(self) -> tuple[type, ...]:
         """List the method, the machines, and how a config's ranking becomes its estimator."""
-        return LearntRanked, LearntMachine, *super().code()
+        return LearnedRanked, LearnedMachine, *super().code()
 
 
 RANDOM_ORDERS = 3
@@ -333,7 +333,7 @@ def _declared_version(ranking: Ranking) -> dict[str, Any]:
 def compared_methods_of(config: Config) -> tuple[ComparedMethod, ...]:
     """List what has a curve: rankings and what they select, then extractors; without any, the classifiers."""
     rankings = [
-        (LearntRanked if learns_machine(ranking) else Ranked)(ranking, config.classifier_of(ranking))
+        (LearnedRanked if learns_machine(ranking) else Ranked)(ranking, config.classifier_of(ranking))
         for ranking in config.rankings
     ]
     chosen = selections(config.subsets, config.rankings)

@@ -133,7 +133,7 @@ def _graph(
         "@id": "#license",
         "@type": "CreativeWork",
         "name": "No licence stated",
-        "description": "Whoever publishes this crate states its licence, and minds that of the data.",
+        "description": "No licence is stated. Before publishing, add one that agrees with the licence of the data.",
     }
     for name, content in files.items():
         yield _file(name, content, title)

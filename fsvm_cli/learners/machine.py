@@ -200,7 +200,7 @@ def _measures(machine: NystroemSVM) -> dict[str, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class LearntMachine(Learner):
+class LearnedMachine(Learner):
     """The `Learner` of a method that learns weights of the features in the kernel, others for each number of them.
 
     Attributes
@@ -219,7 +219,7 @@ class LearntMachine(Learner):
     converged: bool = True
 
     def ranking_arguments(self) -> dict[str, Any]:
-        """Return those of the machine before its weights were learnt."""
+        """Return those of the machine before its weights were learned."""
         return self.machine.ranking_arguments()
 
     def curves(self, subsets: NestedSubsets) -> Curves:

@@ -225,7 +225,7 @@ def _ranking(experiment: Experiment, label: str) -> Ranking:
     if ranking.order != "best-first" or ranking.sees_test_part():
         raise UsageError(f"'{brief(label)}' keeps the worst features, or ranks by test rows; name another ranking")
     if learns_machine(ranking):
-        raise UsageError(f"'{brief(label)}' has machines with learnt weights, no pipeline; name another ranking")
+        raise UsageError(f"'{brief(label)}' has machines with learned weights, no pipeline; name another ranking")
     return ranking
 
 

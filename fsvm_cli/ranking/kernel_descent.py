@@ -370,7 +370,7 @@ def survival(path: DescentPath) -> NDArray[np.float64]:
 def weights_of_subset(
     path: DescentPath, kernel: ScaledKernel, order: NDArray[np.intp], size: int
 ) -> NDArray[np.float64]:
-    """Return the weights that a descent had learnt when it had some number of features left.
+    """Return the weights that a descent had learned when it had some number of features left.
 
     They are those of the last iteration with as many active features. Between two numbers that the descent passed, and
     below the number at which it ended, the weights of the next larger one are taken, 0 for the features that rank last;

@@ -123,7 +123,7 @@ def _leaks(method: str, parameters: Mapping[str, Any], ranked_on: Any) -> bool:
 class DescentRanking(Ranking):
     """A ranking by a descent along the weights of the features in a kernel, which learns machines along with it."""
 
-    machine: Literal["fresh", "learnt"] = Field(
+    machine: Literal["fresh", "learned"] = Field(
         default="fresh",
         exclude_if=lambda machine: machine == "fresh",
         description="What is trained on a subset: a fresh machine with the classifier's kernel; or one with the "
@@ -132,9 +132,9 @@ class DescentRanking(Ranking):
 
     @model_validator(mode="after")
     def _keeps_the_best(self) -> DescentRanking:
-        if self.machine == "learnt" and self.order == "worst-first":
+        if self.machine == "learned" and self.order == "worst-first":
             raise ValueError(
-                "the descent leaves the best features their weights; write 'machine: learnt' without 'order'"
+                "the descent leaves the best features their weights; write 'machine: learned' without 'order'"
             )
         return self
 
@@ -145,7 +145,7 @@ class DescentRanking(Ranking):
 
 def learns_machine(ranking: Ranking) -> bool:
     """Whether the machines of a ranking have the weights that its method learns."""
-    return isinstance(ranking, DescentRanking) and ranking.machine == "learnt"
+    return isinstance(ranking, DescentRanking) and ranking.machine == "learned"
 
 
 def _ranking_model(name: str, method: type[Ranker]) -> type[Ranking]:

@@ -1,4 +1,4 @@
-"""Machines with the weights that a descent learnt are those of `SVM` with the kernel at these weights."""
+"""Machines with the weights that a descent learned are those of `SVM` with the kernel at these weights."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def on_noise(planned: Planned, **changes: Any) -> Experiment:
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_machine_on_the_path_is_that_of_the_kernel_at_its_weights(planned: Planned, name: str) -> None:
     classifier, kernel, power = KERNELS[name]
-    rankings = [KPD | {"label": "fresh"}, KPD | {"label": "learnt", "machine": "learnt"}]
+    rankings = [KPD | {"label": "fresh"}, KPD | {"label": "learned", "machine": "learned"}]
     experiment = on_noise(planned, classifier=classifier, rankings=rankings)
     found = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes))
     assert not found.errors
-    fresh, learnt = found.outcomes[0], found.outcomes[1]
-    assert learnt.scores == fresh.scores
+    fresh, learned = found.outcomes[0], found.outcomes[1]
+    assert learned.scores == fresh.scores
     parts, tolerance = draw_parts(experiment, FIRST), experiment.config.classifier.tolerance
     ranker = KernelParameterDescent(kernel, C=1.0, tolerance=tolerance, strength=3.0).fit(parts.X_train, parts.y_train)
     path = pd.DataFrame(ranker.diagnostics_["path"])
@@ -64,7 +64,7 @@ def test_the_machine_on_the_path_is_that_of_the_kernel_at_its_weights(planned: P
         weighted = replace(kernel, weights=tuple(_own_units(kernel, at**power)[active]))
         machine = SVM(weighted, 1.0, tolerance).fit(parts.X_train[:, active], parts.y_train)
         expected = confusion_matrix(parts.y_test, machine.predict(parts.X_test[:, active]), 2)
-        np.testing.assert_array_equal(learnt.confusions("test", [size])[0], expected)
+        np.testing.assert_array_equal(learned.confusions("test", [size])[0], expected)
         differing += not np.array_equal(fresh.confusions("test", [size])[0], expected)
     assert differing, "a machine with other weights predicts otherwise somewhere"
 
@@ -98,7 +98,7 @@ def test_other_numbers_have_those_of_the_next_larger_without_the_features_that_r
 
 def test_a_learnt_machine_is_another_outcome_and_a_fresh_one_the_same_as_without_the_word(planned: Planned) -> None:
     classifier = KERNELS["polynomial"][0]
-    rankings = [KPD, KPD | {"label": "b", "machine": "fresh"}, KPD | {"label": "c", "machine": "learnt"}]
+    rankings = [KPD, KPD | {"label": "b", "machine": "fresh"}, KPD | {"label": "c", "machine": "learned"}]
     experiment = on_noise(planned, classifier=classifier, rankings=rankings)
     keys = [experiment.key(number, FIRST) for number in experiment.numbers()]
     assert keys[0] == keys[1] != keys[2]
@@ -107,9 +107,9 @@ def test_a_learnt_machine_is_another_outcome_and_a_fresh_one_the_same_as_without
 @pytest.mark.parametrize(
     ("ranking", "more", "message"),
     [
-        ({"method": "rfe", "machine": "learnt"}, {}, "machine"),
-        (KPD | {"machine": "learnt", "order": "worst-first"}, {}, "without 'order'"),
-        (KPD | {"machine": "learnt"}, {"record": ["roc"], "subsets": [5]}, "a roc is that of fresh machines"),
+        ({"method": "rfe", "machine": "learned"}, {}, "machine"),
+        (KPD | {"machine": "learned", "order": "worst-first"}, {}, "without 'order'"),
+        (KPD | {"machine": "learned"}, {"record": ["roc"], "subsets": [5]}, "a roc is that of fresh machines"),
     ],
 )
 def test_what_has_no_learnt_machine_is_refused(
@@ -121,8 +121,8 @@ def test_what_has_no_learnt_machine_is_refused(
 
 
 def test_several_classes_have_several_descents_and_no_machine_of_one(planned: Planned) -> None:
-    rankings = [KPD | {"machine": "learnt"}]
+    rankings = [KPD | {"machine": "learned"}]
     experiment = planned(dataset="wine", classifier=KERNELS["polynomial"][0], rankings=rankings, expected=[])
     trial = next(iter(experiment.trials()))
     found = run_trial(experiment, trial, {0: experiment.sizes})
-    assert "learnt weights are for two classes" in found.errors[0]
+    assert "learned weights are for two classes" in found.errors[0]
