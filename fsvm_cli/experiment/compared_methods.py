@@ -17,7 +17,15 @@ from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.kernel_descent import descent_kernel, kernel_at, weights_of_subset
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.spec.rankings import ALL_FEATURES, Extraction, Ranking, can_be_recommended, is_control, learns_machine
+from fsvm_cli.spec.rankings import (
+    ALL_FEATURES,
+    DescentRanking,
+    Extraction,
+    Ranking,
+    can_be_recommended,
+    is_control,
+    learns_machine,
+)
 from fsvm_cli.spec.schema import ORACLE, RELEVANT, selections
 
 if TYPE_CHECKING:
@@ -172,7 +180,8 @@ class Ranked(ComparedMethod):
 
     def code(self) -> tuple[type, ...]:
         """List the method, and how a config's ranking becomes its estimator."""
-        return Ranked, Ranking, ranking_methods()[self.ranking.method]
+        of_descent = (DescentRanking,) if isinstance(self.ranking, DescentRanking) else ()
+        return Ranked, Ranking, *of_descent, ranking_methods()[self.ranking.method]
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,7 +96,7 @@ def test_claims_are_picked_by_their_verdicts(results: Path, verdicts: list[str],
 def test_a_scorecard_of_some_verdicts_is_refused(results: Path) -> None:
     answer = fsvm_here("compare", results, "--scorecard", "--verdict", "fact")
     assert answer.code == 2
-    assert "without --claims and --verdict" in answer.err
+    assert "without --claims, --verdict and --readings" in answer.err
 
 
 def test_a_number_and_its_interval_have_the_same_decimals_and_names_of_the_field(results: Path) -> None:

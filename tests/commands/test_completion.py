@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     [
         ([], "comp", ["compare", "completion"]),
         (["run"], "wi", ["wi", "wine"]),
-        (["check", "wine"], "wdb", ["wdb", "wdbc"]),
+        (["check", "wine"], "wdbc-m", ["wdbc-m", "wdbc-minmax"]),
         (["methods"], "mi", ["mifs"]),
         (["methods"], "sm", ["smife"]),
         (["rank", "x.csv", "--method"], "fi", ["fisher"]),

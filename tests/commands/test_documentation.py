@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,6 +20,7 @@ from fsvm_cli.cli import COMMANDS
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.report.ranking_statistics import PAIR_COLUMNS, SUMMARY_COLUMNS
 from fsvm_cli.report.recommendation import RECOMMENDATION_COLUMNS
+from fsvm_cli.spec.claims.base import Verdict
 from tests.helpers.calling import CHECKOUT, fsvm_here
 
 DOCS = CHECKOUT / "docs"
@@ -144,7 +145,7 @@ def test_every_column_of_every_table_is_explained() -> None:
 def test_the_example_of_each_verdict_is_a_committed_one() -> None:
     text = (DOCS / "verdicts.md").read_text(encoding="utf-8")
     examples = re.findall(r"^\| ([a-z ]+) \| `(\S+)` in `(\S+)` \| (.*?) \| (.*?) \|", text, re.MULTILINE)
-    assert {verdict for verdict, *_ in examples} == {"reproduced", "differs", "inconclusive", "not comparable", "fact"}
+    assert {verdict for verdict, *_ in examples} == set(get_args(Verdict))
     for verdict, claim, experiment, printed, found in examples:
         row = pd.read_csv(CHECKOUT / "results" / experiment / "published.csv").set_index("id").loc[claim]
         assert row["verdict"] == verdict

@@ -124,7 +124,7 @@ def test_any_ranking_can_be_asked_for(call: Call, results: Path) -> None:
         (("--model", "model.pkl"), "a model ends in .joblib or .skops"),
         (("--python", "--keep", 2), "--ranking LABEL and --keep N go together"),
         (("--python", "--ranking", "fischer", "--keep", 2), "no ranking is called 'fischer'; did you mean 'fisher'"),
-        (("--python", "--ranking", "fisher", "--keep", 99), "99 features cannot be kept; mine has 8"),
+        (("--python", "--ranking", "fisher", "--keep", 99), "99 features cannot be kept; mine.csv has 8"),
     ],
 )
 def test_bad_input_is_told_in_a_line(call: Call, results: Path, options: tuple[Any, ...], message: str) -> None:

@@ -125,7 +125,7 @@ def test_bad_groups(own: Any, load: Load, said: dict[str, Any], frame: pd.DataFr
 
 def test_more_folds_than_groups(own: Any, load: Load) -> None:
     tune = {"classifier": {"kernel": "linear", "C": 1, "tune": [{"C": [0.1, 1], "folds": 12}]}}
-    with pytest.raises(FsvmError, match=r"folds is 12, which needs 12 groups .* mine has 12 in all"):
+    with pytest.raises(FsvmError, match=r"folds is 12, which needs 12 groups .* mine.csv has 12 in all"):
         check_before_run(load(**own() | tune))
 
 

@@ -301,7 +301,7 @@ def test_what_is_printed_stands_beside_the_curves(plane: Path, tmp_path: Path) -
         f"{{id: b, kind: single-run, {texts}, at: {{ranking: gradient-angle, features: 1}}, published: 80}}",
         f"{{id: c, kind: single-run, {texts}, at: {{ranking: gradient-angle, features: 1}}, published: 80}}",
         f"{{id: d, kind: value, {texts}, at: {{part: train}}, published: 99, tolerance: 1}}",
-        f"{{id: e, kind: count, {texts}, ranking: gradient-angle, published: [1, 2], tolerance: 1}}",
+        f"{{id: e, kind: count, {texts}, ranking: gradient-angle, published: [1, 2]}}",
     )
     config = load_config("plane", [f"expected=[{', '.join(claims)}]"]).config
     points = printed_points(config, "accuracy", 40, largest=40, n_features=2)
