@@ -48,7 +48,7 @@ def test_the_commands_of_the_page_print_what_it_shows(walk: Any, monkeypatch: py
     assert walk.with_outputs(page, run) == page
     refused = [command for command, code in codes.items() if code]
     assert refused == ["fsvm init clinic.csv --target Befund"]
-    assert len(list(Path().glob("*.joblib"))) == 5
+    assert len(list(Path().glob("*.joblib"))) == 4
     pages = {path.parent.name: path.read_text(encoding="utf-8") for path in Path("results").glob("*/index.html")}
     assert len(pages) == 6
     for name, text in pages.items():
