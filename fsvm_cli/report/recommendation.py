@@ -476,7 +476,7 @@ def _chance_in_words(general: Mapping[Any, Any], config: Config) -> str:
         return "Whether any ranking is better than chance was not tested."
     tested = (
         f"p = {general['p_chance']:.2g} by {int(general['n_permutations'])} permutations of the labels, for the best "
-        f"of all rankings and sizes by balanced accuracy on {n_splits} splits, seed {config.protocol.seed}"
+        f"of all rankings and sizes by balanced accuracy on {n_splits} split{'' if n_splits == 1 else 's'}, seed {config.protocol.seed}"
     )
     if general["chance"] == NOT_FOUND:
         return f"No ranking is better than chance on these data: nothing is recommended ({tested})."
@@ -524,8 +524,8 @@ def _beside(rankings: pd.DataFrame, references: pd.DataFrame, row: Mapping[Any, 
         yield (
             f"The rule takes the fewest features within {config.recommendation.margin:g} point"
             f"{'' if config.recommendation.margin == 1 else 's'} of the best mean. The mean is highest for "
-            f"{_best_in_words(best, title)}, {_points(row, 'behind_best')} points more on the same splits; who would "
-            f"rather keep a feature too many than lose one keeps these. {steady}"
+            f"{_best_in_words(best, title)}, {_points(row, 'behind_best')} points more on the same splits; "
+            f"take these if losing a feature is worse than keeping one too many. {steady}"
         )
     if (references["ranking"] == ALL).any():
         yield f"Against all features with the same machine, on the same splits: {_points(row, 'above_all')} points."
