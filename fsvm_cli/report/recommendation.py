@@ -476,7 +476,8 @@ def _chance_in_words(general: Mapping[Any, Any], config: Config) -> str:
         return "Whether any ranking is better than chance was not tested."
     tested = (
         f"p = {general['p_chance']:.2g} by {int(general['n_permutations'])} permutations of the labels, for the best "
-        f"of all rankings and sizes by balanced accuracy on {n_splits} split{'' if n_splits == 1 else 's'}, seed {config.protocol.seed}"
+        f"of all rankings and sizes by balanced accuracy on {n_splits} split{'' if n_splits == 1 else 's'}, "
+        f"seed {config.protocol.seed}"
     )
     if general["chance"] == NOT_FOUND:
         return f"No ranking is better than chance on these data: nothing is recommended ({tested})."
