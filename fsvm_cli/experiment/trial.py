@@ -97,7 +97,7 @@ def tuned(
         machine = dataclasses.replace(
             machine.with_parameters(kernel=found.kernel, C=found.C),
             chosen={**machine.chosen, **_chosen(step, found.kernel, found.C)},
-            converged=machine.converged and bool(found.converged.all()),
+            converged=machine.converged and found.choice_converged,
         )
     return machine
 

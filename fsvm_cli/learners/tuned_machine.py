@@ -88,7 +88,7 @@ class TunedMachine(Learner):
                 n_classes=len(present),
                 class_weight=self.class_weight,
             )
-            C, converged = found.C, bool(found.converged.all())
+            C, converged = found.C, found.choice_converged
         return dataclasses.replace(self, C=C, chosen={"C": C}, converged=converged)
 
     def ranking_arguments(self) -> dict[str, Any]:

@@ -125,13 +125,21 @@ class GridSearch:
     accuracy : (n_kernels, n_C) array
         Mean over folds of the accuracy on the part that was left out, in 0 .. 1.
     converged : (n_kernels, n_C) array of bool
-        Whether all machines reached their gap, the rounding of kernel values included.
+        Whether all machines reached their gap on the kernel values as computed.
+    certified : (n_kernels, n_C) array of bool
+        Whether they reached it for exact kernel values, too: else the accuracy may be another one.
+    choice_converged : bool
+        Whether all machines of all candidates reached their gap on the kernel values as computed, and those of the
+        chosen candidate for exact ones, too. A candidate that is not chosen may lack the latter: in exact arithmetic
+        its accuracy could have been the best.
     """
 
     kernel: Kernel
     C: float
     accuracy: Array
     converged: npt.NDArray[np.bool_]
+    certified: npt.NDArray[np.bool_]
+    choice_converged: bool
 
 
 def grid_search(
@@ -208,7 +216,7 @@ def grid_search(
     def gram_of(kernel: Kernel) -> Array:
         return kernel.value(statistics[_shared(kernel)]) if isinstance(kernel, AdditiveKernel) else kernel.gram(X, X)
 
-    def evaluate(kernel: Kernel) -> tuple[Array, Booleans, Array]:
+    def evaluate(kernel: Kernel) -> tuple[Array, Booleans, Booleans, Array]:
         bounds = ascending * unit_of_c(C_unit, kernel, X)
         samples = Z if kernel.is_linear else X
         bound = kernel.rounding_of_sum if isinstance(kernel, AdditiveKernel) else kernel.rounding
@@ -217,11 +225,18 @@ def grid_search(
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         results = list(pool.map(evaluate, kernels))
-    accuracy, converged, narrowness = (np.stack(part) for part in zip(*results, strict=True))
+    accuracy, converged, certified, narrowness = (np.stack(part) for part in zip(*results, strict=True))
     n_tested = sum(len(test) for _, test in checked)
     k, c = best_candidate(kernels, accuracy, narrowness, n_tested, ties)
     columns = np.searchsorted(ascending, np.asarray(Cs, dtype=np.float64))
-    return GridSearch(kernels[k], float(ascending[c]), accuracy[:, columns], converged[:, columns])
+    return GridSearch(
+        kernels[k],
+        float(ascending[c]),
+        accuracy[:, columns],
+        converged[:, columns],
+        certified[:, columns],
+        choice_converged=bool(converged.all() and certified[k, c]),
+    )
 
 
 def _shared(kernel: AdditiveKernel) -> tuple[object, object, object]:
@@ -237,14 +252,14 @@ def _cross_validate(  # noqa: PLR0917
     n_classes: int,
     tolerance: float,
     weights: Array | None,
-) -> tuple[Array, Booleans, Array]:
-    """Return mean accuracy, convergence and narrowness of the margin for each C on one Gram matrix."""
+) -> tuple[Array, Booleans, Booleans, Array]:
+    """Return mean accuracy, convergence, certificates and narrowness of the margin for each C on one Gram matrix."""
     labels, _ = machine_labels(y, n_classes)
     machines = {
         m: FoldMachines(gram, labels[m], Cs, tolerance, weights, rounding)
         for m in np.flatnonzero((labels > 0).any(axis=1))
     }
-    accuracy, converged = np.zeros(len(Cs)), np.ones(len(Cs), dtype=bool)
+    accuracy, all_done, all_certified = np.zeros(len(Cs)), np.ones(len(Cs), dtype=bool), np.ones(len(Cs), dtype=bool)
     for train, test in folds:
         counts = np.bincount(y[train], minlength=n_classes)
         scores = np.full((len(labels), len(Cs), len(test)), -np.inf)
@@ -254,20 +269,26 @@ def _cross_validate(  # noqa: PLR0917
             scores[m], done, certified = machine.score((train, test))
             for c in np.flatnonzero(~done):
                 fold = train, test
-                scores[m, c], certified[c] = _solve_fold(gram, rounding, labels[m], machine.bounds[c], fold, tolerance)
-            converged &= certified
+                scores[m, c], done[c], certified[c] = _solve_fold(
+                    gram, rounding, labels[m], machine.bounds[c], fold, tolerance
+                )
+            all_done &= done
+            all_certified &= certified
         predicted = [predict_codes(scores[:, c], counts, TIE_TOLERANCES * tolerance) for c in range(len(Cs))]
         of_rows = None if weights is None else weights[test]
         accuracy += np.average(np.stack(predicted) == y[test], axis=1, weights=of_rows) / len(folds)
     # Coefficients add up to 0, so that the bias in the scores does not count.
     squared_norm = sum(np.einsum("ci,ci->c", each.coefficients, each.scores) for each in machines.values())
-    return accuracy, converged, squared_norm * (np.trace(gram) / len(y) - gram.mean())
+    return accuracy, all_done, all_certified, squared_norm * (np.trace(gram) / len(y) - gram.mean())
 
 
 def _solve_fold(  # noqa: PLR0917
     gram: Array, rounding: Rounding, y: Array, C: Array, fold: Fold, tolerance: float
-) -> tuple[Array, bool]:
-    """Give a machine that has not converged to the interior point; return its scores, and whether it has now."""
+) -> tuple[Array, bool, bool]:
+    """Give a machine that has not converged to the interior point.
+
+    Return its scores, and whether it has converged now, on the kernel values as computed and for exact ones.
+    """
     train, test = fold
     part = gram[np.ix_(train, train)]
     found = solve(
@@ -275,4 +296,4 @@ def _solve_fold(  # noqa: PLR0917
     )
     predicting = DualProblem(part, y[train], C[train], rounding=rounding.restrict(train))
     certified = stated(predicting, found, tolerance).converged
-    return gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias, certified
+    return gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias, found.converged, certified

@@ -68,6 +68,12 @@ def test_tuning_flags_candidates_on_distances_that_have_lost_their_digits(offset
     X, y = lattice(offset)
     kernels: list[AdditiveKernel] = [Gaussian(2.0), Gaussian(10.0 * offset**2)]
     found = grid_search(kernels, [1.0, 1e3], X, y, FOLDS, n_classes=2)
-    np.testing.assert_array_equal(found.converged, [[False, False], [True, True]])
+    assert found.converged.all()
+    np.testing.assert_array_equal(found.certified, [[False, False], [True, True]])
+    # What counts is the chosen candidate: of the first two alone none can be certified.
+    assert found.choice_converged == (found.kernel == kernels[1])
+    assert not grid_search(kernels[:1], [1.0, 1e3], X, y, FOLDS, n_classes=2).choice_converged
+    assert grid_search(kernels[1:], [1.0, 1e3], X, y, FOLDS, n_classes=2).choice_converged
     near = grid_search(kernels[:1], [1.0, 1e3], X[:, 1:] + offset, y, FOLDS, n_classes=2)
-    assert near.converged.all()
+    assert near.certified.all()
+    assert near.choice_converged

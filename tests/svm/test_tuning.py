@@ -28,7 +28,7 @@ def test_the_choice_is_that_of_grid_search_cv(seed):
     scores = theirs.cv_results_["mean_test_score"].reshape(len(CS), len(gammas)).T
     np.testing.assert_allclose(ours.accuracy, scores, atol=1e-12)
     assert (ours.C, ours.kernel) == (theirs.best_params_["C"], Gaussian(1 / theirs.best_params_["gamma"]))
-    assert ours.converged.all()
+    assert ours.certified.all()
 
 
 def test_leaving_one_out_is_that_of_scikit_learn():
@@ -126,7 +126,7 @@ def test_folds_may_repeat_rows():
     theirs = GridSearchCV(SVC(gamma=1 / 30, tol=1e-6), {"C": CS}, cv=folds).fit(X, Y)
     ours = grid_search([Gaussian(30.0)], CS, X, Y, folds, n_classes=2)
     np.testing.assert_allclose(ours.accuracy[0], theirs.cv_results_["mean_test_score"], atol=1e-12)
-    assert ours.converged.all()
+    assert ours.certified.all()
 
 
 def test_rows_that_a_fold_neither_trains_on_nor_tests_are_left_out():
@@ -152,11 +152,11 @@ def test_what_the_fast_solver_leaves_goes_to_the_interior_point(monkeypatch):
     folds = list(KFold(3).split(X))
     expected = grid_search([Gaussian(30.0)], [1.0], X, Y, folds, n_classes=2)
     none = np.zeros(1, dtype=bool)
-    missed = lambda machines, fold: (np.zeros((1, len(fold[1]))), none, none.copy())  # noqa: E731
+    missed = lambda machines, fold: (np.zeros((1, len(fold[1]))), none.copy(), none.copy())  # noqa: E731
     monkeypatch.setattr("fsvm_cli.svm.tuning.FoldMachines.score", missed)
     found = grid_search([Gaussian(30.0)], [1.0], X, Y, folds, n_classes=2)
     np.testing.assert_array_equal(found.accuracy, expected.accuracy)
-    assert found.converged.all()
+    assert found.certified.all()
 
 
 def test_balance_is_restored_with_free_samples_first():
