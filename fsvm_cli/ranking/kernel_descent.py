@@ -1,8 +1,6 @@
-"""A kernel on fixed samples whose feature weights change again and again.
+"""Descent along the feature weights of a kernel, kpd2018.
 
-What the descent along the feature weights of a kernel makes small, kpd2018: objective, penalty, gradient.
-
-Descent along the feature weights of a kernel, kpd2018: its steps, its path, and which features survive it.
+Its objective with penalty and gradient, its steps, its path, and which features survive it.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from fsvm_cli.numerics import quantised
 from fsvm_cli.svm import KERNELS, DualProblem, solve
 from fsvm_cli.svm.kernels.additive import ScaledKernel
 from fsvm_cli.svm.kernels.gram import gram_of_statistic
+from fsvm_cli.svm.solvers.certificate import stated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +123,7 @@ class Point:
     alpha : ndarray, shape (n_samples,)
     objective : float
     converged : bool
-        Whether the machine reached its duality gap.
+        Whether the machine reached its duality gap, with what rounding may do to kernel values included.
     """
 
     v: NDArray[np.float64]
@@ -176,13 +175,16 @@ class Objective:
     def at(self, v: NDArray[np.float64], alpha0: NDArray[np.float64]) -> Point:
         """Train the machine at some weights, beginning at `alpha0`."""
         statistic = self._weighted.statistic(feature_weights(self.kernel, v))
-        found = solve(
-            DualProblem(self._weighted.gram(statistic), self.y, self.C),
+        gram = self._weighted.gram(statistic)
+        trained = solve(
+            DualProblem(gram, self.y, self.C),
             tolerance=self.tolerance,
             solver=self.solver,
             alpha0=alpha0,
             on_failure="flag",
         )
+        rounding = kernel_at(self.kernel, v).rounding_of_sum(self.X).of_machine()
+        found = stated(DualProblem(gram, self.y, self.C, rounding=rounding), trained, self.tolerance)
         fit = found.objective if self.variant == "saddle" else float(found.alpha.sum()) - found.objective
         return Point(v, statistic, found.alpha, fit + self.penalty.value(v), found.converged)
 

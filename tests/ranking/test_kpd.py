@@ -114,7 +114,8 @@ def test_the_descent_begins_at_the_given_kernel(kernel: Kernel, weights: tuple[f
 def test_the_saddle_objective_falls_along_the_path(kernel: Kernel, penalty: Penalty, inner_iterations: int) -> None:
     start = starting_weights(kernel, 6)
     settings = replace(SETTINGS, threshold=0.01 * start[0], inner_iterations=inner_iterations)
-    path = descend(objective_of(kernel, penalty), start, settings)
+    # What rounding may do to the values of a polynomial exceeds the gap of the other tests.
+    path = descend(replace(objective_of(kernel, penalty), tolerance=1e-9), start, settings)
     assert path.converged
     assert len(path.objective) > 3
     assert (np.diff(path.objective) <= 0).all()

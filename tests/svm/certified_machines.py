@@ -83,7 +83,11 @@ def long_gram(kernel: Kernel, X: np.ndarray) -> Long:
     if isinstance(kernel, Polynomial):
         rows = [[Fraction(value) for value in row] for row in X.tolist()]
         scale, offset = Fraction(kernel.scale), Fraction(kernel.offset)
-        inner = [[offset + scale * sum(a * b for a, b in zip(u, v, strict=True)) for v in rows] for u in rows]
+        weighted = rows
+        if kernel.weights is not None:
+            factors = [Fraction(weight) for weight in kernel.weights]
+            weighted = [[a * weight for a, weight in zip(row, factors, strict=True)] for row in rows]
+        inner = [[offset + scale * sum(a * b for a, b in zip(u, v, strict=True)) for v in rows] for u in weighted]
         return np.array([[_long(value**kernel.degree) for value in row] for row in inner])
     assert isinstance(kernel, Gaussian | Laplace | Anova)
     differences = X[:, None, :].astype(np.longdouble) - X[None].astype(np.longdouble)

@@ -1,7 +1,7 @@
 """The gaps of machines that a search trains and does not hand out, on hostile tables, in extended precision.
 
-``python -m tests.svm.certified_searches 1000`` trains those of RFE, of tuning and of the bounds on the leave-one-out
-error, and prints every one that counts as converged with a gap above its tolerance.
+``python -m tests.svm.certified_searches 1000`` trains those of RFE, of tuning, of the bounds on the leave-one-out error
+and of KPD-SVM, and prints every one that counts as converged with a gap above its tolerance.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import numpy as np
 
 from fsvm_cli.bounds.bound import hard_margin_machine, spread
 from fsvm_cli.bounds.radius_margin import enclosing_ball
+from fsvm_cli.ranking.kernel_descent import Objective, Penalty, kernel_at, starting_weights
 from fsvm_cli.ranking.rfe_machines import EliminationProblem, KernelMachines, LinearMachines, Machines, machines_for
 from fsvm_cli.svm import Gaussian, Kernel, Linear
-from fsvm_cli.svm.kernels.additive import AdditiveKernel
+from fsvm_cli.svm.kernels.additive import AdditiveKernel, ScaledKernel
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.paths.folds import FoldMachines
 from tests.svm.certified_machines import TOLERANCE, UNIT, Long, hostile_task, long_gram, report
@@ -144,10 +145,29 @@ def machines_of_bounds(seed: int) -> Iterator[Trained]:
     yield Trained(f"bound {kernel!r} ridge {ridge:.1e}", machine.converged, gap)
 
 
+def machines_of_descent(seed: int) -> Iterator[Trained]:
+    """Train with the weights at which a descent begins, and with ever fewer features."""
+    X, y, kernel, C = hostile_table(seed)
+    if not isinstance(kernel, ScaledKernel):
+        kernel = Gaussian(2.0 * X.shape[1] * float(np.abs(X).max()) ** 2 or 1.0)
+    penalty = Penalty("l0", 1.0, 5.0)
+    objective = Objective(
+        X=X, y=y, kernel=kernel, C=C, penalty=penalty, variant="saddle", tolerance=TOLERANCE, solver="auto"
+    )
+    v, alpha, bounds = starting_weights(kernel, X.shape[1]), np.zeros(len(y)), np.full(len(y), C)
+    for n_left in range(X.shape[1], 0, -max(X.shape[1] // 4, 1)):
+        v = np.where(np.arange(X.shape[1]) < n_left, v, 0.0)
+        point = objective.at(v, alpha)
+        alpha = point.alpha
+        gap = least_gap(exact_gram(kernel_at(kernel, v), X), y, bounds, alpha * y)
+        yield Trained(f"descent {kernel!r} {n_left} features", point.converged, gap)
+
+
 SEARCHES: dict[str, Callable[[int], Iterator[Trained]]] = {
     "elimination": machines_of_elimination,
     "tuning": machines_of_tuning,
     "bounds": machines_of_bounds,
+    "descent": machines_of_descent,
 }
 
 

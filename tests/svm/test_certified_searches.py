@@ -34,7 +34,8 @@ def lattice(offset: float) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("name", SEARCHES)
 def test_no_machine_that_counts_as_converged_misses_its_gap(name: str) -> None:
     with np.errstate(all="ignore"):
-        found = [(seed, each) for seed in range(8) for each in SEARCHES[name](seed)]
+        # Without the rounding of kernel values the descent of 187 begins at a machine whose gap of .75 counts as none.
+        found = [(seed, each) for seed in (*range(8), 187) for each in SEARCHES[name](seed)]
     for seed, each in found:
         assert not each.converged or each.gap <= TOLERANCE, (seed, each)
     assert sum(each.converged for _, each in found) >= 5
