@@ -1,4 +1,4 @@
-"""What the results of the papers' experiments come to: at most eleven sentences and one figure, made from their tables.
+"""What the results of the papers' experiments come to: at most ten sentences and one figure, made from their tables.
 
 A sentence has a condition: where the tables no longer support it, it says what they do support, or is left out.
 """
@@ -14,6 +14,7 @@ from fsvm_cli.files import is_file, write_atomically
 from fsvm_cli.report.folder import FINDINGS_NAME, read_table
 from fsvm_cli.report.gains import (
     AS_PRINTED,
+    CHOSEN_ON_ALL_ROWS,
     EVIDENCE,
     INFOPROP,
     Results,
@@ -57,7 +58,7 @@ def findings_of(results: Results) -> list[str]:
     Returns
     -------
     list of str
-        At most eleven sentences in Markdown, with links to the folders of the experiments that they were computed from;
+        At most ten sentences in Markdown, with links to the folders of the experiments that they were computed from;
         those are left out whose experiments are not there.
 
     Raises
@@ -182,8 +183,8 @@ def _relief(results: Results) -> str | None:
         return None
     says = "beats" if peer.low > own.high else "does worse than" if peer.high < own.low else "does as well as"
     return (
-        f"On {_link('Waveform-40', name)}, a problem of infoprop2001, RELIEF-F {says} SVM-Infoprop: {peer.mean:.1f} % "
-        f"against {own.mean:.1f} % with {size} features."
+        f"on {_link('Waveform-40', name)}, a problem of infoprop2001, RELIEF-F {says} SVM-Infoprop: {peer.mean:.1f} % "
+        f"against {own.mean:.1f} % with {size} features"
     )
 
 
@@ -231,11 +232,19 @@ def _ranks(results: Results) -> str | None:
     best = min(ranks, key=lambda name: ranks[name])
     sets = _listed(_link(str(name).removeprefix("beyond-"), str(name)) for name in compared.areas.index)
     return (
-        f"Of {len(ranks)} methods on {len(compared.areas)} data sets ({sets}), the papers' own stand {place} "
+        f"of {len(ranks)} methods on {len(compared.areas)} data sets ({sets}), the papers' own stand {place} "
         f"the middle rank of {middle:.1f}: {_listed(f'{OWN[name]} has {ranks[name]:.1f}' for name in OWN)}; {best} has "
         f"{ranks[best]:.1f} and random order {ranks['random']:.1f}, and ranks further apart than "
-        f"{compared.found.critical_difference:.1f} differ (Nemenyi)."
+        f"{compared.found.critical_difference:.1f} differ (Nemenyi)"
     )
+
+
+def _against_others(results: Results) -> str | None:
+    clauses = [clause for clause in (_ranks(results), _relief(results)) if clause is not None]
+    if not clauses:
+        return None
+    said = "; ".join(clauses)
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def _relevance(results: Results) -> str | None:
@@ -243,10 +252,11 @@ def _relevance(results: Results) -> str | None:
     if not gains:
         return None
     shown = _listed(
-        f"{_signed(gain.found.mean)} points on {_link(gain.dataset, gain.experiment)} (printed {_signed(gain.printed)})"
+        f"{_signed(gain.found.mean)} points on {_link(gain.dataset, gain.experiment)}"
+        f"{f' with features {CHOSEN_ON_ALL_ROWS}' if gain.sees_all_rows else ''} (printed {_signed(gain.printed)})"
         for gain in gains
     )
-    better = [gain.dataset for gain in gains if gain.found.low > 0]
+    better = list(dict.fromkeys(gain.dataset for gain in gains if gain.found.low > 0))
     return (
         "Selection by relevance (gold2005) changes the accuracy of the tuned machine, where the print is best, by "
         f"{shown}: it improves it on {_listed(better) if better else 'none of these'}."
@@ -317,15 +327,14 @@ SENTENCES = (
     _grid_of_vehicle,
     _stopped,
     _leak,
-    _relief,
     _divided_c,
-    _ranks,
+    _against_others,
     _relevance,
     _evidence,
     _kernel_penalised,
     _row_orders,
 )
-"""At most eleven, in the order in which they are said."""
+"""At most ten, in the order in which they are said."""
 
 
 def _printed_on_vehicle(results: Results) -> float | None:

@@ -14,7 +14,7 @@ from fsvm_cli.files import is_file
 from fsvm_cli.report.comparison import read_verdicts
 from fsvm_cli.report.folder import CURVES_NAME, VERDICTS_NAME, read_table
 from fsvm_cli.report.style import COLUMN_WIDTH, GREY, MARKERS, drawn, explain, figure, legible, style_of_method
-from fsvm_cli.spec.rankings import ALL_FEATURES
+from fsvm_cli.spec.rankings import ALL_FEATURES, ALL_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 AS_PRINTED = "as printed (test leak)"
 MOST_RELEVANT = ", most relevant "
+CHOSEN_ON_ALL_ROWS = "chosen on all rows"
 
 
 class Estimate(NamedTuple):
@@ -45,6 +46,8 @@ class Gain:
         Name of the ranking method.
     label : str
         Of the ranking in its experiment.
+    sees_all_rows : bool
+        Whether the features are chosen on the rows of the test part, too, where other rankings choose within each part.
     learner : str
         Kind of classifier where it is no support vector machine, else empty.
     features : str
@@ -60,6 +63,7 @@ class Gain:
     dataset: str
     method: str
     label: str
+    sees_all_rows: bool
     learner: str
     features: str
     printed: float
@@ -69,7 +73,8 @@ class Gain:
     def name(self) -> str:
         """Name it for people."""
         method = METHOD_NAMES.get(self.method, self.method)
-        return ", ".join(filter(None, [self.dataset, method, self.learner.replace("-", " ")]))
+        chosen = CHOSEN_ON_ALL_ROWS if self.sees_all_rows else ""
+        return ", ".join(filter(None, [self.dataset, method, self.learner.replace("-", " "), chosen]))
 
 
 class Results:
@@ -206,7 +211,7 @@ def _decides(config: Mapping[str, Any]) -> bool:
 
 def _gains_of(results: Results, name: str, base: float) -> Iterator[Gain]:
     config = results.config(name)
-    methods = {ranking["label"]: ranking["method"] for ranking in config["rankings"]}
+    rankings = {ranking["label"]: ranking for ranking in config["rankings"]}
     claims = sorted(filter(_keeps_few, printed_accuracies(config)), key=_label)
     for label, of_label in itertools.groupby(claims, key=_label):
         best = max(of_label, key=lambda claim: float(claim["published"]))
@@ -221,7 +226,9 @@ def _gains_of(results: Results, name: str, base: float) -> Iterator[Gain]:
         if found is not None:
             learner, key = config["classifier"].get("type", ""), config["paper"]["key"]
             printed = float(best["published"]) - base
-            yield Gain(key, name, _dataset(name, config), methods[label], label, learner, features, printed, found)
+            method, sees_all_rows = rankings[label]["method"], rankings[label].get("ranked_on") == ALL_ROWS
+            dataset = _dataset(name, config)
+            yield Gain(key, name, dataset, method, label, sees_all_rows, learner, features, printed, found)
 
 
 def printed_accuracies(config: Mapping[str, Any]) -> list[dict[str, Any]]:
