@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,6 +113,20 @@ class AscentPath:
     blind: float
     n_samples: int
     stands_out: bool = True
+
+    def up_to(self, step: int) -> AscentPath:
+        """Return the path that ends at a step, by a rule that chose it."""
+        kept = slice(step + 1)
+        return replace(
+            self,
+            logarithms=self.logarithms[kept],
+            gradient=self.gradient[kept],
+            error=self.error[kept],
+            resolved=self.resolved[kept],
+            magnitude=self.magnitude[kept],
+            reports=self.reports[kept],
+            stopped=True,
+        )
 
     @property
     def converged(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -13,6 +14,7 @@ from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
 from fsvm_cli.evidence.kernels import nystroem_factor
 from fsvm_cli.evidence.losses import Hinge, SquaredHinge
 from fsvm_cli.evidence.posterior import Posterior, posterior_mode
+from fsvm_cli.evidence.sampled_evidence import Hyperparameters
 from fsvm_cli.evidence.tuning import (
     LOSSES,
     TunedByEvidence,
@@ -33,9 +35,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.evidence.ascent import AscentPath
     from fsvm_cli.evidence.losses import Loss
-    from fsvm_cli.evidence.parameters import LengthScales
-    from fsvm_cli.evidence.sampled_evidence import Hyperparameters
+    from fsvm_cli.evidence.parameters import LengthScales, ValidationShare
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.weighted_sum import WeightedSum
 
@@ -125,8 +127,14 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
         As in `AutomaticRelevance`.
     length_scales : {"per-feature", "common"}, default="per-feature"
         Whether each feature has a length scale of its own, or all have one.
+    validation_share : float, default=0
+        Share of the samples that is withheld from the ascents, at least 0 and below 1. Each ascent then ends at the
+        step whose machine, trained on the other samples, errs on the fewest of these, of equals at the first; the
+        machine is trained on all samples with the hyperparameters of that step. Gold and Sollich tried it in place of
+        the rule "magnitude" (gold2005, section 5) and do not say how large a share they withheld. 0: the ascents end
+        by their rule.
     random_state : int, RandomState or None, default=None
-        Of the landmarks and the sampler.
+        Of the landmarks, the sampler and the samples that are withheld.
 
     Attributes
     ----------
@@ -176,12 +184,21 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
     """
 
     length_scales: LengthScales = "per-feature"
+    validation_share: ValidationShare = 0.0
     random_state: int | np.random.RandomState | None = None
 
     def _tune(self, X: Array, labels: Array) -> None:
         with refusing_overflow("the Bayesian machine"):
             common = self.length_scales == "common"
-            self.path_, controls = self._ascents(X, labels, self.random_state, common_length_scale=common)
+            kept, withheld = self._parts(labels)
+            self.path_, controls = self._ascents(
+                X[kept], labels[:, kept], self.random_state, common_length_scale=common
+            )
+            if len(withheld):
+                self.path_ = tuple(
+                    path.up_to(self._best_step(path, X, y, kept, withheld))
+                    for path, y in zip(self.path_, labels, strict=True)
+                )
             self.hyperparameters_ = tuple(path.end for path in self.path_)
             self._train(X, labels)
         self.relevance_ = mean_relevance(self.path_, X)
@@ -192,6 +209,28 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
             "control": control_table(controls, X, listed),
         }
         self.converged_ &= np.array([path.converged for path in self.path_])
+
+    def _parts(self, labels: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Divide the samples into those of the ascents and those that are withheld, stratified by class."""
+        n = labels.shape[1]
+        if not self.validation_share:
+            return np.arange(n), np.arange(0)
+        classes = np.where(labels > 0, np.arange(1, len(labels) + 1)[:, None], 0).max(axis=0)
+        kept, withheld = train_test_split(
+            np.arange(n), test_size=self.validation_share, stratify=classes, random_state=self.random_state
+        )
+        return np.sort(kept), np.sort(withheld)
+
+    def _best_step(
+        self, path: AscentPath, X: Array, y: Array, kept: NDArray[np.intp], withheld: NDArray[np.intp]
+    ) -> int:
+        """Return the step of an ascent whose machine errs on the fewest withheld samples, of equals the first."""
+        loss, n_wrong = LOSSES[self.loss], []
+        for logarithms in path.logarithms:
+            found = Hyperparameters.from_logarithms(logarithms)
+            decision = train_map_machine(X[kept], y[kept], loss, found, TOLERANCE).decision_function(X[withheld])
+            n_wrong.append(np.count_nonzero((decision > 0) != (y[withheld] > 0)))
+        return int(np.argmin(n_wrong))
 
     def _train(self, X: Array, labels: Array) -> None:
         loss = LOSSES[self.loss]

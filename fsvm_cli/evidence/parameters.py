@@ -29,6 +29,8 @@ class TuningParameters:
     n_permutations: Annotated[int, Ge(0)] = 19
 
 
+ValidationShare = Annotated[float, Ge(0), Lt(1)]
+
 AT_BOUNDS, WITHIN_ERROR = "hyperparameters at bounds", "steps within their error"
 """Names in tables for the number of hyperparameters that ascents kept within bounds, and of steps whose gradient is
 smaller than its Monte Carlo error."""

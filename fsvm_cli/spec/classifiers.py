@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model, model_validator
 
 from fsvm_cli.config_io import StrictModel
-from fsvm_cli.evidence.parameters import LengthScales, TuningParameters
+from fsvm_cli.evidence.parameters import LengthScales, TuningParameters, ValidationShare
 from fsvm_cli.kernel_learning import Combine, MarginKind
 from fsvm_cli.learners.base import EstimatorLearner
 from fsvm_cli.learners.machine import Approximation, Machine
@@ -39,6 +39,11 @@ class BayesianBase(StrictModel):
     type: Literal["bayesian"]
     length_scales: LengthScales = Field(
         default="per-feature", description="Whether each feature has a length scale of its own, or all have one."
+    )
+    validation_share: ValidationShare = Field(
+        default=0.0,
+        description="Share of the training rows that is withheld from the ascent, which then ends at the step with the "
+        "fewest errors on them; 0: the ascent ends by its rule alone.",
     )
 
     def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - as in Classifier

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from arviz_stats.base import array_stats
+from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsvm_cli.evidence.estimator import BayesianSVM, train_map_machine
@@ -82,6 +83,29 @@ def test_one_length_scale_for_all_features_tells_none_apart() -> None:
     apart = BayesianSVM(n_permutations=0, random_state=0, **BOUND).fit(X, Y)
     ends = [each.path_[0].reports[-1].log_evidence for each in (machine, apart)]
     assert ends[0] < ends[1]
+
+
+def test_a_withheld_part_chooses_the_step_with_the_fewest_errors_on_it() -> None:
+    rng = np.random.default_rng(5)
+    noisy = np.where(rng.random(len(Y)) < 0.2, -Y, Y)
+    settings = {"rule": "magnitude", "approximation": "mixed", "max_steps": 12, "n_permutations": 0, "random_state": 0}
+    machine = BayesianSVM(validation_share=0.3, **settings).fit(X, noisy)
+    kept, withheld = train_test_split(np.arange(len(Y)), test_size=0.3, stratify=noisy > 0, random_state=0)
+    kept, withheld = np.sort(kept), np.sort(withheld)
+    (whole,) = BayesianSVM(**settings).fit(X[kept], noisy[kept]).path_
+    (path,) = machine.path_
+    step = len(path.magnitude) - 1
+    np.testing.assert_array_equal(path.logarithms, whole.logarithms[: step + 1])
+    n_wrong = []
+    for logarithms in whole.logarithms:
+        found = Hyperparameters.from_logarithms(logarithms)
+        decision = train_map_machine(X[kept], noisy[kept], Hinge(), found).decision_function(X[withheld])
+        n_wrong.append(int((np.sign(decision) != noisy[withheld]).sum()))
+    assert max(n_wrong) > min(n_wrong)
+    assert step == n_wrong.index(min(n_wrong))
+    assert machine.hyperparameters_ == (path.end,)
+    everything = train_map_machine(X, noisy, Hinge(), path.end)
+    np.testing.assert_array_equal(machine.decision_function(X), everything.decision_function(X))
 
 
 def test_on_some_features_it_keeps_their_hyperparameters() -> None:
