@@ -86,6 +86,7 @@ MODEST: dict[str, dict[str, Any]] = {
     "ard": {"max_steps": 2, "n_eigenvectors": 10, "n_permutations": 1},
     "boruta": {"rounds": 1, "n_trees": 3},
     "forest": {"n_trees": 3},
+    "l1-logistic": {"n_steps": 5},
     "l1-svm": {"n_steps": 5},
 }
 """By method, parameters with which it does less of what it does: what breaks arithmetic does so in the first steps."""
