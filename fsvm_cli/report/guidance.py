@@ -14,10 +14,11 @@ from fsvm_cli.evaluation.many_data_sets import signed_rank_chances
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.files import is_file
 from fsvm_cli.report.comparison import MIN_P_SHOWN
-from fsvm_cli.report.folder import CURVES_NAME, METHOD_TIMES_NAME, SELECTION_NAME, folder_names, read_table
+from fsvm_cli.report.folder import CURVES_NAME, METHOD_TIMES_NAME, folder_names, read_table
+from fsvm_cli.report.method_values import AT_SHARES, FEATURE_SHARES, method_values
 from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranking_statistics import MARGIN
-from fsvm_cli.report.ranks import SURE, compared_names, informed_methods, knows_relevant_features, machine_of
+from fsvm_cli.report.ranks import SURE, informed_methods, knows_relevant_features, machine_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from fsvm_cli.evaluation.choice_rules import TriedRule
     from fsvm_cli.report.ranks import RankComparison
-    from fsvm_cli.spec.schema import Config
 
 AREA_NOTE = "Intervals of 95 % allow for the rows that random splits share (Nadeau and Bengio)."
 PAIRS_NOTE = (
@@ -122,8 +122,6 @@ def in_words_of_p(p: float) -> str:
     return f"< {MIN_P_SHOWN:g}" if p < MIN_P_SHOWN else f"{p:.2g}"
 
 
-FEATURE_SHARES = (0.1, 0.25, 0.5)
-"""Shares of the features at which methods are compared, too: as near to them as an experiment's sizes come."""
 PROPERTIES = {
     "n_train": "training rows",
     "n_features": "features",
@@ -141,11 +139,11 @@ class MethodGuide:
     ----------
     methods : DataFrame
         One row for each ranking, the best mean rank first. Columns `ranking`, `mean_rank`; `area_loss`, `worst_loss`
-        and `loss_10`, `loss_25`, `loss_50` (the area under the curve, in the mean and at worst, and the figure of merit
-        at shares of the features, less than those of the best ranking on the same data); `stability` at a tenth of the
-        features; where experiments with drawn data have the ranking, `recovered`, the share of the relevant features
-        that are kept, of as many as could be, in the mean over numbers of features and data; and, where times of all
-        data sets lie beside the results, `seconds` of the processor for one ranking.
+        and `loss_at_10`, `loss_at_25`, `loss_at_50` (the area under the curve, in the mean and at worst, and the figure
+        of merit at shares of the features, less than those of the best ranking on the same data); `stability` at a
+        tenth of the features; where experiments with drawn data have the ranking, `recovered`, the share of the
+        relevant features that are kept, of as many as could be, in the mean over numbers of features and data; and,
+        where times of all data sets lie beside the results, `seconds` of the processor for one ranking.
     data_sets : DataFrame
         One row for each experiment: `n_train`, `n_features`, `n_classes`, `per_row`, `is_first` (whether rules are
         proposed there), `best`.
@@ -222,7 +220,7 @@ class MethodGuide:
 
     def methods_table(self) -> ResultTable:
         """Arrange the methods."""
-        of_shares = [f"loss_{100 * share:.0f}" for share in FEATURE_SHARES]
+        of_shares = [f"loss_{name}" for name in AT_SHARES]
         further = [name for name in ("recovered", "seconds") if name in self.methods]
         rows = [
             (
@@ -275,22 +273,18 @@ def guide(comparison: RankComparison, folders: Sequence[Path]) -> MethodGuide:
     """
     areas = comparison.areas
     of_name = {name: folder for folder, name in folder_names(folders).items()}
-    at_shares: list[list[pd.Series[float]]] = []
-    stability, described, data_names = [], [], []
+    described, data_names = [], []
     machine = machine_of(read_run(of_name[areas.index[0]])[0])
     for name in areas.index:
-        config, run = read_run(of_name[name])
-        rows = _test_rows(of_name[name], config)
-        data, n_train = run["data"], int(rows["train_size"].iloc[0])
+        data = read_run(of_name[name])[1]["data"]
+        n_train = int(read_table(of_name[name] / CURVES_NAME)["train_size"].max())
         n_features = len(data["feature_names"])
-        at_shares.append([_near(rows, config, share * n_features).reindex(areas.columns) for share in FEATURE_SHARES])
-        kept = _kept_rows(of_name[name], config)
-        stability.append(_near(kept, config, FEATURE_SHARES[0] * n_features).reindex(areas.columns))
         described.append((n_train, n_features, len(data["class_names"]), n_features / n_train))
         data_names.append(str(data["name"]))
+    of_each = [method_values(of_name[name]).reindex(areas.columns) for name in areas.index]
     values: NDArray[np.float64] = areas.to_numpy()
-    shares: NDArray[np.float64] = np.array(at_shares)
-    below = shares.max(axis=2, keepdims=True) - shares
+    shares: NDArray[np.float64] = np.array([each[list(AT_SHARES)].to_numpy() for each in of_each])
+    below = shares.max(axis=1, keepdims=True) - shares
     area_losses = values.max(axis=1, keepdims=True) - values
     methods = pd.DataFrame(
         {
@@ -298,8 +292,8 @@ def guide(comparison: RankComparison, folders: Sequence[Path]) -> MethodGuide:
             "mean_rank": comparison.found.ranks,
             "area_loss": area_losses.mean(axis=0),
             "worst_loss": area_losses.max(axis=0),
-            **{f"loss_{100 * share:.0f}": below[:, i].mean(axis=0) for i, share in enumerate(FEATURE_SHARES)},
-            "stability": np.array(stability).mean(axis=0),
+            **{f"loss_{name}": below[:, :, number].mean(axis=0) for number, name in enumerate(AT_SHARES)},
+            "stability": np.mean([each["stability"] for each in of_each], axis=0),
         }
     )
     if (recovered := _recovered(folders, machine)) is not None:
@@ -341,9 +335,7 @@ def _recovered(folders: Sequence[Path], machine: str) -> pd.Series[float] | None
             continue
         config, run = read_run(folder)
         if machine_of(config) == machine and config.variant_of is None and not run["overrides"]:
-            kept = _kept_rows(folder, config)
-            names = compared_names(config)
-            found.append(kept.groupby(kept["ranking"].map(names))["recovered"].mean())
+            found.append(method_values(folder)["recovered"])
     return pd.concat(found, axis=1).mean(axis=1, skipna=False) if found else None
 
 
@@ -355,30 +347,3 @@ def _seconds(of_name: Mapping[str, Path], areas: pd.DataFrame) -> NDArray[np.flo
     times = read_table(path).pivot_table(index="experiment", columns="ranking", values="seconds")
     seconds = times.reindex(index=areas.index, columns=areas.columns).to_numpy(np.float64)
     return None if np.isnan(seconds).any() else seconds.mean(axis=0)
-
-
-def _test_rows(folder: Path, config: Config) -> pd.DataFrame:
-    """Read the first figure of merit on the test part, as `value`, at the largest training size."""
-    rows = read_table(folder / CURVES_NAME)
-    rows = rows[(rows["metric"] == config.metrics[0]) & (rows["part"] == "test")].rename(columns={"mean": "value"})
-    largest: pd.DataFrame = rows.loc[rows["train_size"] == rows["train_size"].max()]
-    return largest
-
-
-def _kept_rows(folder: Path, config: Config) -> pd.DataFrame:
-    """Read what the compared rankings keep, with the stability as `value`, at the largest training size."""
-    rows = read_table(folder / SELECTION_NAME).rename(columns={"stability": "value"})
-    largest = rows["train_size"] == rows["train_size"].max()
-    compared: pd.DataFrame = rows.loc[largest & rows["ranking"].isin(list(compared_names(config)))]
-    return compared
-
-
-def _near(rows: pd.DataFrame, config: Config, size: float) -> pd.Series[float]:
-    """Take the values at the number of features that is nearest to a size, by the name of the ranking."""
-    names = compared_names(config)
-    rows = rows[rows["ranking"].isin(list(names))]
-    if rows.empty:  # no stability of extractions
-        return pd.Series(dtype=float)
-    sizes = rows["n_features"].unique()
-    there = rows[rows["n_features"] == sizes[np.argmin(np.abs(sizes - size))]]
-    return pd.Series(there["value"].to_numpy(), index=[names[label] for label in there["ranking"]])

@@ -173,7 +173,7 @@ def areas_of(folders: Sequence[Path]) -> pd.DataFrame:
         known = by_data.get(data)
         if counts and len(names) > (0 if known is None else len(known[1])):
             curves = read_table(folder / CURVES_NAME)
-            areas = _areas(curves, config.metrics[0], list(names))
+            areas = areas_in(curves, config.metrics[0], list(names))
             named = {names[label]: area for label, area in areas.items()}
             by_data[data] = (folder_of[folder], named)
     return pd.DataFrame.from_dict(dict(by_data.values()), orient="index").sort_index()
@@ -187,7 +187,8 @@ def compared_names(config: Config) -> dict[str, str]:
     return {each.label: each.method if counts[each.method] == 1 else each.label for each in compared}
 
 
-def _areas(curves: pd.DataFrame, metric: str, labels: Sequence[str]) -> dict[str, float]:
+def areas_in(curves: pd.DataFrame, metric: str, labels: Sequence[str]) -> dict[str, float]:
+    """Return the areas under the test curves of a table at the largest training size, by the label of the ranking."""
     shown = curves[(curves["metric"] == metric) & (curves["part"] == "test") & curves["ranking"].isin(labels)]
     largest = shown[shown["train_size"] == shown["train_size"].max()]
     return {
@@ -238,6 +239,36 @@ def _growing(there: NDArray[np.bool_], pair: tuple[int, int]) -> Iterator[list[i
         if kept.max() < MIN_DATA_SETS:
             return
         grown.append(int(np.argmax(kept)))
+
+
+def place_in_words(comparison: RankComparison, name: str) -> str:
+    """Say where one ranking stands among the others, and of which of them the data do not tell."""
+    ranks = pd.Series(comparison.found.ranks, index=comparison.areas.columns)
+    words = (
+        f"better by more than {100 * MARGIN:g} point of area than",
+        f"worse by more than {100 * MARGIN:g} point of area than",
+        f"within {100 * MARGIN:g} point of",
+    )
+    told: dict[str, list[str]] = {each: [] for each in words}
+    n_others = 0
+    for row in comparison.pairs.to_dict("records"):
+        if name not in {row["first"], row["second"]}:
+            continue
+        chances = [row["first_better"], row["first_worse"], row["equivalent"]]
+        other = row["second"]
+        if row["second"] == name:
+            chances[:2], other = chances[1::-1], row["first"]
+        n_others += 1
+        for word, chance in zip(words, chances, strict=True):
+            if chance >= SURE:
+                told[word].append(str(other))
+    found = "; ".join(f"{word} {', '.join(others)}" for word, others in told.items() if others)
+    n_told = sum(map(len, told.values()))
+    return (
+        f"mean rank {ranks[name]:.2f}, place {1 + int((ranks < ranks[name]).sum())} of {len(ranks)} over "
+        f"{len(comparison.areas)} data sets. With probability {SURE:g} {found or 'neither better nor worse than any'}; "
+        f"of {n_others - n_told} others these data do not tell."
+    )
 
 
 ROW_INCHES = 0.16

@@ -70,6 +70,8 @@ REFUSALS = {
         ("ard", table): "in units of the length scales that the ascent begins with, each sample is so far"
         for table in ("large", "mixed", "mixed, two classes", "integers beyond 2^53")
     },
+    ("permutation-importance", "one class of one row"): "permutation-importance: folds is 5; ",
+    ("stability-selection", "one class of one row"): "stability-selection: folds is 2; ",
     ("wrapper", "one class of one row"): "wrapper: folds is 5; ",
 }
 """By method and table: what only this method must refuse, and the beginning of what it says."""

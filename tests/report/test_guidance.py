@@ -40,7 +40,7 @@ def test_losses_at_a_tenth_of_the_features_are_those_of_the_tables(found: Method
         at = test[test["n_features"] == nearest].set_index("ranking")["mean"]
         losses.append(at.reindex(found.methods["ranking"]).max() - at["rfe"])
     methods = found.methods.set_index("ranking")
-    assert methods.loc["rfe", "loss_10"] == pytest.approx(np.mean(losses))
+    assert methods.loc["rfe", "loss_at_10"] == pytest.approx(np.mean(losses))
     assert methods["mean_rank"].is_monotonic_increasing
     assert methods["stability"].drop("random").min() > methods.loc["random", "stability"]
 

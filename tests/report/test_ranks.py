@@ -21,6 +21,7 @@ from fsvm_cli.report.ranks import (
     groups_alike,
     loss_heat_map,
     machine_of,
+    place_in_words,
 )
 from tests.helpers.calling import fsvm_here
 
@@ -103,6 +104,25 @@ def test_what_is_said_of_pairs_is_what_the_tests_found() -> None:
     assert alike is not None
     assert "these data do not tell the rankings apart" in alike.in_words()
     assert not alike.pairs["differ"].any()
+
+
+def test_the_place_of_one_ranking_is_told_beside_those_of_which_the_data_do_not_tell() -> None:
+    rng = np.random.default_rng(6)
+    level = rng.normal(0.8, 0.05, size=(18, 1))
+    steady = level + np.array([0.05, 0.0, 0.0, -0.05]) + 0.003 * rng.normal(size=(18, 4))
+    unsteady = level + 0.01 + 0.06 * rng.normal(size=(18, 1))
+    columns = ["above", "mine", "alike", "below", "unsteady"]
+    comparison = compare_over_experiments(pd.DataFrame(np.hstack([steady, unsteady]), columns=columns))
+    assert comparison is not None
+    words = place_in_words(comparison, "mine")
+    assert words.startswith(f"mean rank {comparison.found.ranks[1]:.2f}, place ")
+    assert (
+        "With probability 0.95 better by more than 1 point of area than below; worse by more than 1 point of area than "
+        "above; within 1 point of alike; of 1 others these data do not tell." in words
+    )
+    turned = compare_over_experiments(comparison.areas[columns[::-1]])
+    assert turned is not None
+    assert place_in_words(turned, "mine") == words
 
 
 def test_machines_are_compared_apart_and_drawn_data_are_left_to_recovery() -> None:
