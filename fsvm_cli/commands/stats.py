@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     "--figure",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Draw the critical-difference diagram of several experiments into this file (.svg, .png or .pdf); with "
-    "several kinds of machines, into one for each, such as ranks-linear.svg.",
+    "several kinds of machines, into one for each, such as ranks-linear.svg, and "
+    "ranks-linear-all.svg of the rankings that stand in all data sets.",
 )
 @click.option(
     "--heat-map",
@@ -167,7 +168,7 @@ def _print_all(compared: Compared, size: int | None, over: Over, *, several: boo
             console.print(cells.on_terminal())
             console.print(cells.note, soft_wrap=True)
     for machine, (ranks, which) in over.items():
-        console.print(f"\nOver data sets, {machine} machines", style="bold", soft_wrap=True)
+        console.print(f"\nOver data sets, machines: {machine}", style="bold", soft_wrap=True)
         console.print(ranks_table(ranks))
         console.print(wilcoxon_table(ranks))
         console.print(ranks.in_words(), soft_wrap=True)
@@ -242,6 +243,7 @@ def _draw(
     """Write a figure of comparisons, one file for each kind of machine."""
     from fsvm_cli.errors import DataError, UsageError
     from fsvm_cli.files import write_atomically
+    from fsvm_cli.report.ranks import ON_ALL
 
     extension = path.suffix.removeprefix(".")
     if extension not in {"svg", "png", "pdf"}:
@@ -249,7 +251,8 @@ def _draw(
     if not ranks:
         raise DataError(f"{option} {path}: {_no_ranks()}")
     for machine, found in ranks.items():
-        target = path if len(ranks) == 1 else path.with_stem(f"{path.stem}-{machine}")
+        suffix = machine.replace(ON_ALL, "-all")
+        target = path if len(ranks) == 1 else path.with_stem(f"{path.stem}-{suffix}")
         write_atomically(target, draw(found, extension))
 
 

@@ -107,4 +107,5 @@ def path_weights(
         tol=TOLERANCE,
         max_iter=MAX_ITERATIONS,
     )
-    return np.abs(weights).T
+    sizes: NDArray[np.float64] = np.abs(weights).T
+    return sizes

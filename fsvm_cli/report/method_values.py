@@ -65,4 +65,5 @@ def _near(rows: pd.DataFrame, column: str, size: float) -> pd.Series[float]:
     if not len(sizes):
         return pd.Series(dtype=float)
     there = rows[rows["n_features"] == sizes[np.argmin(np.abs(sizes - size))]]
-    return there.set_index("name")[column].astype(float)
+    values: pd.Series[float] = there.set_index("name")[column].astype(float)
+    return values

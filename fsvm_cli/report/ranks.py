@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 MIN_DATA_SETS = 4
 """Over fewer, no difference can be significant."""
+MIN_EVERYWHERE = 3
+"""Rankings that stand in all data sets, from which on they are compared alone, too."""
+ON_ALL = ", rankings that stand in all data sets"
+"""After the name of a machine."""
 
 
 SURE = 0.95
@@ -138,14 +142,24 @@ def comparisons_of(folders: Sequence[Path]) -> dict[str, RankComparison]:
     Returns
     -------
     dict of str to RankComparison
-        By the machine, in the order of the names; without those that have too few data sets.
+        By the machine, in the order of the names; without those that have too few data sets. Where more rankings stand
+        in some of the data sets only, the first of two comparisons is of those that stand in all (`ON_ALL`).
     """
     of_machine: dict[str, list[Path]] = {}
     for folder in folders:
         if not is_collection(folder) and not knows_relevant_features(folder):
             of_machine.setdefault(machine_of(read_run(folder)[0]), []).append(folder)
-    found = {machine: compare_over_experiments(areas_of(of_machine[machine])) for machine in sorted(of_machine)}
-    return {machine: comparison for machine, comparison in found.items() if comparison is not None}
+    found: dict[str, RankComparison] = {}
+    for machine in sorted(of_machine):
+        areas = areas_of(of_machine[machine])
+        comparison = compare_over_experiments(areas)
+        if comparison is None:
+            continue
+        everywhere = areas.dropna(axis=1)
+        if len(everywhere) > len(comparison.areas) and everywhere.shape[1] >= MIN_EVERYWHERE:
+            found[f"{machine}{ON_ALL}"] = RankComparison(everywhere, mean_ranks(everywhere.to_numpy()))
+        found[machine] = comparison
+    return found
 
 
 def areas_of(folders: Sequence[Path]) -> pd.DataFrame:

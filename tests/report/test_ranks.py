@@ -14,6 +14,7 @@ from fsvm_cli.experiment.provenance import read_run
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.ranks import (
     MIN_DATA_SETS,
+    ON_ALL,
     areas_of,
     compare_over_experiments,
     comparisons_of,
@@ -125,13 +126,28 @@ def test_the_place_of_one_ranking_is_told_beside_those_of_which_the_data_do_not_
     assert place_in_words(turned, "mine") == words
 
 
+def test_rankings_that_stand_in_all_data_sets_are_compared_alone_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(3).uniform(0.6, 0.9, size=(8, 6))
+    values[4:, 3:] = np.nan
+    areas = pd.DataFrame(values, index=[f"set {each}" for each in range(8)], columns=list("abcdef"))
+    monkeypatch.setattr("fsvm_cli.report.ranks.areas_of", lambda folders: areas)
+    folder = results_folders(RESULTS / "beyond-wine")
+    found = comparisons_of(folder)
+    assert [(machine, each.areas.shape) for machine, each in found.items()] == [
+        (f"gaussian{ON_ALL}", (8, 3)),
+        ("gaussian", (4, 6)),
+    ]
+    areas["b"] = np.nan
+    assert list(comparisons_of(folder)) == ["gaussian"]
+
+
 def test_machines_are_compared_apart_and_drawn_data_are_left_to_recovery() -> None:
     found = comparisons_of(results_folders(RESULTS))
     assert "gaussian" in found
     for machine, comparison in found.items():
         for name in comparison.areas.index:
             folder = RESULTS / name
-            assert machine_of(read_run(folder)[0]) == machine
+            assert machine_of(read_run(folder)[0]) == machine.removesuffix(ON_ALL)
             selected = pd.read_csv(folder / "selection.csv") if (folder / "selection.csv").exists() else None
             assert selected is None or selected["recovered"].isna().all()
 
