@@ -8,11 +8,14 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from fsvm_cli.commands.benchmark import _print_places
 from fsvm_cli.report.method_values import method_values
 from tests.helpers.calling import CHECKOUT, fsvm_here, write_config
+from tests.helpers.made_results import made, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +85,28 @@ def test_a_class_from_outside_is_run_by_workers_that_know_it(experiments: list[P
     assert own["experiment"].tolist() == ["one", "two"]
     assert (own["stability"] == 1).all()
     assert "too few splits to place the method among the others" in process.stdout
+
+
+def test_a_full_run_is_placed_among_all_others_and_references_are_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = made({"rfe": 0.06, "random": -0.1}, spread=0.004).rename(index=lambda name: str(name).replace(" ", "-"))
+    written(tmp_path, values)
+    rows = [
+        {"machine": "gaussian", "experiment": name, "ranking": ranking, "area": area, "recovered": np.nan}
+        for name, row in values.iterrows()
+        for ranking, area in (("mine", row["rfe"]), ("fisher", row["fisher"]), ("random", row["random"]))
+    ]
+    _print_places(pd.DataFrame(rows), "mine", tmp_path)
+    told = capsys.readouterr().out
+    assert told.startswith("gaussian machines: mean rank 1.5")
+    assert "within 1 point of rfe" in told
+    assert "came to other values" not in told
+    moved = pd.DataFrame(rows).assign(area=lambda table: table["area"] + 0.01 * (table["ranking"] == "fisher"))
+    _print_places(moved, "mine", tmp_path)
+    assert "fisher, random came to other values with gaussian machines" in capsys.readouterr().out
+    _print_places(pd.DataFrame(rows), "mine", tmp_path / "none")
+    assert "no results of the comparison with gaussian machines" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
