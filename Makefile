@@ -7,8 +7,9 @@ JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 QUICK_SPLITS ?= 2
 QUICK_ROWS ?= 60
 QUICK = --jobs $(JOBS) --splits $(QUICK_SPLITS) --format svg --out build/quick --quiet
-# Their data have fewer than twice QUICK_ROWS rows.
-SMALL := configs/plane.yaml $(wildcard configs/guyon-*.yaml configs/ambroise-*.yaml)
+# Their data have fewer than twice QUICK_ROWS rows, or classes so rare or many that folds of so few rows lack one.
+SMALL := configs/plane.yaml $(wildcard configs/guyon-*.yaml configs/ambroise-*.yaml configs/beyond-*-colon.yaml \
+  configs/beyond-*-leukaemia.yaml configs/beyond-*-led24.yaml configs/beyond-*-satimage.yaml configs/beyond-*-reuters-3.yaml)
 # Trains on all rows of 2,000 genes in many orders; tolerance-wdbc and tolerance-sonar take the same steps.
 SLOW := configs/tolerance-colon.yaml
 FAULTS ?= 40

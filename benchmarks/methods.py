@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import sys
-import time
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from benchmarks.harness import RESULTS, timed
-from fsvm_cli.experiment.plan import Trial, plan
-from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
-from fsvm_cli.numerics import one_blas_thread
+from benchmarks.harness import RESULTS
+from fsvm_cli.experiment.plan import plan
+from fsvm_cli.experiment.trial import seconds_to_rank
 from fsvm_cli.report.folder import METHOD_TIMES_NAME, write_table
 from fsvm_cli.spec.load import load_all
-
-if TYPE_CHECKING:
-    from fsvm_cli.evaluation.splits import Parts
-    from fsvm_cli.experiment.plan import Experiment
 
 REPEATS = 3
 
@@ -28,23 +20,8 @@ def times_of(experiment_name: str) -> list[tuple[str, str, float]]:
     """Measure each method of an experiment: its name, and the least processor seconds of a few fits."""
     (loaded,), _ = load_all([experiment_name])
     experiment = plan(loaded, print)
-    first = Trial(min(experiment.n_test), 0)
-    parts = draw_parts(experiment, first)
-    return [
-        (
-            experiment_name,
-            ranking.label,
-            min(timed(partial(_rank, experiment, first, parts, number), time.process_time)[1] for _ in range(REPEATS)),
-        )
-        for number, ranking in enumerate(experiment.config.rankings)
-    ]
-
-
-@one_blas_thread()
-def _rank(experiment: Experiment, first: Trial, parts: Parts, number: int) -> None:
-    """Fit one method from data at hand, as a trial does."""
-    config = experiment.config
-    DrawnTrial(experiment, first, parts).ranker(config.rankings[number], config.classifier)
+    of_fits = [seconds_to_rank(experiment) for _ in range(REPEATS)]
+    return [(experiment_name, label, min(each[label] for each in of_fits)) for label in of_fits[0]]
 
 
 def main() -> None:

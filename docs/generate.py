@@ -17,6 +17,7 @@ from ruamel.yaml import YAML
 
 import fsvm_cli
 from fsvm_cli.cli import COMMANDS, cli
+from fsvm_cli.commands.benchmark import COMPARISON
 from fsvm_cli.commands.methods import methods
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
@@ -31,6 +32,8 @@ from fsvm_cli.report.findings import (
     with_prefix,
 )
 from fsvm_cli.report.folder import results_folders
+from fsvm_cli.report.guidance import guide
+from fsvm_cli.report.ranks import ON_ALL, comparisons_of, critical_difference_diagram, loss_heat_map
 from fsvm_cli.report.scorecard import (
     counts_of,
     format_cells,
@@ -237,6 +240,7 @@ FINDINGS_BEGIN, FINDINGS_END = "<!-- findings -->", "<!-- /findings -->"
 N_FINDINGS_IN_README = 3
 TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 SAMPLERS_BEGIN, SAMPLERS_END = "<!-- samplers -->", "<!-- /samplers -->"
+GUIDANCE_BEGIN, GUIDANCE_END = "<!-- guidance -->", "<!-- /guidance -->"
 INTRODUCTION = """\
 Each published claim is counted once, by the experiment that decides it; [how claims are judged](../verdicts.md). The
 same as a page with figures and all evidence: `fsvm report results`, which writes `results/index.html`.
@@ -336,6 +340,40 @@ def samplers(measured: Path) -> str:
     return "\n".join(["", *table, "", of_one, "", *(f"- {row.name}: {row['note']}" for row in growth), ""])
 
 
+def write_guidance(root: Path) -> None:
+    """Put into the page of the comparison what came of it, with its figures, where its results are there."""
+    _put_between(GUIDANCE_BEGIN, guidance(root), GUIDANCE_END, ROOT / "docs" / "comparison.md")
+    for machine, found in comparisons_of(comparison_folders(root)).items():
+        for name, draw in FIGURES_OF_COMPARISONS.items():
+            (ROOT / "docs" / "images" / figure_name(machine, name)).write_bytes(draw(found))
+
+
+FIGURES_OF_COMPARISONS = {"ranks": critical_difference_diagram, "losses": loss_heat_map}
+
+
+def figure_name(machine: str, name: str) -> str:
+    """Name a figure of the comparison with some machines."""
+    return f"comparison-{machine.replace(ON_ALL, '-all')}-{name}.svg"
+
+
+def comparison_folders(root: Path) -> list[Path]:
+    """Find the results of the comparison of methods."""
+    return [folder for folder in results_folders(root) if folder.name.startswith(COMPARISON)]
+
+
+def guidance(root: Path) -> str:
+    """Write what the comparison of methods came to, for each kind of machine."""
+    folders = comparison_folders(root)
+    parts = []
+    for machine, found in comparisons_of(folders).items():
+        which = guide(found, folders)
+        pictures = [f"![{name}](images/{figure_name(machine, name)})" for name in FIGURES_OF_COMPARISONS]
+        table = which.methods_table()
+        parts += [f"### Machines: {machine}", which.in_words(), found.in_words(), *pictures]
+        parts += ["\n".join(_table(table.columns, table.rows)), table.note]
+    return "\n".join(["", "\n\n".join(parts or ["The comparison has not been run in full yet."]), ""])
+
+
 def _put_between(begin: str, text: str, end: str, path: Path) -> None:
     before, _, rest = path.read_text(encoding="utf-8").partition(begin)
     path.write_text(before + begin + text + end + rest.partition(end)[2], encoding="utf-8")
@@ -364,4 +402,5 @@ if __name__ == "__main__":
     write_scorecard()
     write_findings_of_readme()
     write_samplers()
+    write_guidance(ROOT / "results")
     write_times(ROOT / "results")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.average_separation import AverageSeparation
     from fsvm_cli.ranking.base import Ranker
     from fsvm_cli.ranking.boruta import Boruta
+    from fsvm_cli.ranking.elastic_net import ElasticNet
     from fsvm_cli.ranking.eubafes import Eubafes
     from fsvm_cli.ranking.fisher import Fisher
     from fsvm_cli.ranking.forest import Forest
@@ -37,17 +38,20 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.koller_sahami import KollerSahami
     from fsvm_cli.ranking.kolmogorov_smirnov import KolmogorovSmirnov
     from fsvm_cli.ranking.kpd import KernelParameterDescent
+    from fsvm_cli.ranking.l1_logistic import L1Logistic
     from fsvm_cli.ranking.l1_svm import L1Svm
     from fsvm_cli.ranking.mifs import Mifs
     from fsvm_cli.ranking.mrmr import Mrmr
     from fsvm_cli.ranking.mutual_information import MutualInformation
     from fsvm_cli.ranking.pearson import Pearson
     from fsvm_cli.ranking.pearson_redundancy import PearsonRedundancy
+    from fsvm_cli.ranking.permutation_importance import PermutationImportance
     from fsvm_cli.ranking.radius_margin import RadiusMargin
     from fsvm_cli.ranking.random_order import RandomOrder
     from fsvm_cli.ranking.relief_f import ReliefF
     from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
     from fsvm_cli.ranking.span import Span
+    from fsvm_cli.ranking.stability_selection import StabilitySelection
     from fsvm_cli.ranking.wrapper import Wrapper
     from fsvm_cli.report.load import Results, load_results
     from fsvm_cli.svm import (
@@ -89,6 +93,7 @@ _HOMES = {
     "ranking.average_separation": ("AverageSeparation",),
     "ranking.base": ("Ranker",),
     "ranking.boruta": ("Boruta",),
+    "ranking.elastic_net": ("ElasticNet",),
     "ranking.eubafes": ("Eubafes",),
     "ranking.fisher": ("Fisher",),
     "ranking.forest": ("Forest",),
@@ -98,17 +103,20 @@ _HOMES = {
     "ranking.koller_sahami": ("KollerSahami",),
     "ranking.kolmogorov_smirnov": ("KolmogorovSmirnov",),
     "ranking.kpd": ("KernelParameterDescent",),
+    "ranking.l1_logistic": ("L1Logistic",),
     "ranking.l1_svm": ("L1Svm",),
     "ranking.mifs": ("Mifs",),
     "ranking.mrmr": ("Mrmr",),
     "ranking.mutual_information": ("MutualInformation",),
     "ranking.pearson": ("Pearson",),
     "ranking.pearson_redundancy": ("PearsonRedundancy",),
+    "ranking.permutation_importance": ("PermutationImportance",),
     "ranking.radius_margin": ("RadiusMargin",),
     "ranking.random_order": ("RandomOrder",),
     "ranking.relief_f": ("ReliefF",),
     "ranking.rfe": ("RecursiveFeatureElimination",),
     "ranking.span": ("Span",),
+    "ranking.stability_selection": ("StabilitySelection",),
     "ranking.wrapper": ("Wrapper",),
     "report.load": (
         "Results",
@@ -141,6 +149,7 @@ __all__ = [
     "ConvergenceError",
     "DataError",
     "Dataset",
+    "ElasticNet",
     "Eubafes",
     "Extractor",
     "Fisher",
@@ -155,6 +164,7 @@ __all__ = [
     "KernelSelection",
     "KollerSahami",
     "KolmogorovSmirnov",
+    "L1Logistic",
     "L1Svm",
     "Laplace",
     "LearnedKernelSVM",
@@ -166,6 +176,7 @@ __all__ = [
     "NystroemSVM",
     "Pearson",
     "PearsonRedundancy",
+    "PermutationImportance",
     "Polynomial",
     "PrincipalComponents",
     "RadiusMargin",
@@ -176,6 +187,7 @@ __all__ = [
     "Results",
     "SeparatedInformation",
     "Span",
+    "StabilitySelection",
     "Tanh",
     "UnitDiagonal",
     "UsageError",

@@ -37,6 +37,7 @@ COMMANDS = {
     "report": "Write all results as one page for the browser.",
     "table": "Print results as tables for a paper, in Markdown or LaTeX.",
     "stats": "Compare the rankings of experiments with each other.",
+    "benchmark": "Run a ranking method on all data sets of the comparison of methods.",
     "compare": "Print what papers claim beside what was obtained, with verdicts.",
     "experiments": "List, show and copy the built-in experiments.",
     "datasets": "List, show, fetch and verify data sets.",

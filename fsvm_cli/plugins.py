@@ -2,6 +2,7 @@
 
 A package lists them in its ``pyproject.toml``, in the groups ``fsvm.rankings``, ``fsvm.extractors`` and
 ``fsvm.datasets``. A group is read at its first use. An entry point that cannot be loaded is left out with a warning.
+A ranking method that no package lists, such as one that is being written, is named by `ENTRY_POINTS_VARIABLE`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import functools
 import logging
 import multiprocessing
+import os
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +29,12 @@ GROUP_NOUNS: Mapping[Group, str] = {
     "fsvm.extractors": "feature extractor",
     "fsvm.datasets": "data set",
 }
+
+ENTRY_POINTS_VARIABLE = "FSVM_RANKINGS"
+"""Environment variable that lists further ranking methods, as name=module:Class, separated by spaces.
+
+Processes that are started inherit it, so that workers know what their parent knows.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -97,8 +105,14 @@ def _installed(group: Group) -> EntryPoints:
 
 def _entry_points(group: Group) -> list[EntryPoint]:
     # A package that is on the path twice has its entry points twice.
-    distinct = {(entry.name, entry.value, owner_of(entry)): entry for entry in _installed(group)}
+    distinct = {(entry.name, entry.value, owner_of(entry)): entry for entry in (*_installed(group), *_listed(group))}
     return [distinct[each] for each in sorted(distinct)]
+
+
+def _listed(group: Group) -> list[EntryPoint]:
+    """Return the entry points that the environment lists, which belong to no package."""
+    listed = os.environ.get(ENTRY_POINTS_VARIABLE, "").split() if group == "fsvm.rankings" else ()
+    return [EntryPoint(name, value, group) for name, _, value in (each.partition("=") for each in listed)]
 
 
 def _clash(group: Group, name: str, *owners: str) -> UsageError:

@@ -188,6 +188,16 @@ def test_a_method_from_outside_stands_among_the_others(offer: Offer) -> None:
     assert list(methods["mine"].parameters_model().model_fields) == ["size"]
 
 
+def test_a_class_that_the_environment_lists_stands_among_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "listed_alone.py").write_text(RANKER.format(name="mine", parameter=""))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv(plugins.ENTRY_POINTS_VARIABLE, "mine=listed_alone:Mine other=listed_alone:None")
+    assert ranking_methods.__wrapped__().keys() - ranking_methods().keys() == {"mine"}
+    assert "listed_alone:None: the ranking method 'other' cannot be used" in told(caplog)
+
+
 def test_a_name_that_is_taken_is_refused_with_both_owners(offer: Offer) -> None:
     offer("taker", "fsvm.rankings", "fisher = taker:Mine", RANKER.format(name="fisher", parameter=""))
     with pytest.raises(UsageError, match=r"^fsvm and taker 1\.0 both have a ranking method called 'fisher'; uninstall"):

@@ -11,7 +11,7 @@ import click
 from fsvm_cli.commands.options import check_spreadsheet, raise_as_one, with_spreadsheet, write_in_style
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from fsvm_cli.report.ranks import RankComparison
 
     Compared = Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]
+    Over = Mapping[str, tuple[RankComparison, MethodGuide]]
+    """Comparisons over data sets by the kind of machine."""
 
 
 @click.command("stats")
@@ -35,23 +37,37 @@ if TYPE_CHECKING:
 @click.option(
     "--figure",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the critical-difference diagram of several experiments into this file (.svg, .png or .pdf).",
+    help="Draw the critical-difference diagram of several experiments into this file (.svg, .png or .pdf); with "
+    "several kinds of machines, into one for each, such as ranks-linear.svg, and "
+    "ranks-linear-all.svg of the rankings that stand in all data sets.",
+)
+@click.option(
+    "--heat-map",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw what each ranking loses to the best on each data set into this file, as --figure does.",
 )
 @with_spreadsheet
-def command(
-    results: tuple[Path, ...], size: int | None, style: str, figure: Path | None, for_spreadsheet: bool
+def command(  # noqa: PLR0917 - click passes every option
+    results: tuple[Path, ...],
+    size: int | None,
+    style: str,
+    figure: Path | None,
+    heat_map: Path | None,
+    for_spreadsheet: bool,
 ) -> None:
     """Compare the rankings of experiments with each other.
 
     RESULTS is the folder of one experiment, or of several, or one that holds several ("results" if left out): then
-    their ranks over the experiments are compared, too. Intervals and p-values allow for the rows that random splits
-    share (Nadeau and Bengio), p-values for being several (Holm). Trials in which there is no machine are left out.
+    their ranks over real data sets are compared, too, for linear, Gaussian and other machines apart, and rules for the
+    choice of a method are proposed on one half of the data sets and tested on the other. Intervals and p-values of one
+    experiment allow for the rows that random splits share (Nadeau and Bengio), p-values for being several (Holm).
+    Trials in which there is no machine are left out.
     """
     from fsvm_cli.errors import DataError, FsvmError, noting_failure
     from fsvm_cli.experiment.provenance import is_collection
     from fsvm_cli.report.folder import folder_names, results_folders
     from fsvm_cli.report.guidance import guide
-    from fsvm_cli.report.ranks import areas_of, compare_over_experiments
+    from fsvm_cli.report.ranks import areas_of, comparisons_of, critical_difference_diagram, loss_heat_map
 
     check_spreadsheet(style, for_spreadsheet=for_spreadsheet)
     named = results or (Path("results"),)
@@ -73,14 +89,18 @@ def command(
     if not compared:
         raise_as_one(errors)
         raise DataError(f"{named[0]}: no stored trials here, and no tables of pairs; 'fsvm run' makes them")
-    ranks = compare_over_experiments(areas_of(folders))
-    if figure is not None:
-        _draw(ranks, figure)
-    which = None if ranks is None else guide(ranks, folders)
+    ranks = comparisons_of(folders)
+    for option, path, draw in (
+        ("--figure", figure, critical_difference_diagram),
+        ("--heat-map", heat_map, loss_heat_map),
+    ):
+        if path is not None:
+            _draw(ranks, option, path, draw)
+    over = {machine: (found, guide(found, folders)) for machine, found in ranks.items()}
     if style == "table":
-        _print_all(compared, size, ranks, which, several=len(folders) > 1)
+        _print_all(compared, size, over, several=len(folders) > 1)
     else:
-        _print_for_machines(compared, ranks, which, style, for_spreadsheet=for_spreadsheet)
+        _print_for_machines(compared, over, style, for_spreadsheet=for_spreadsheet)
     if len(folders) > 1:
         _tell_uncounted({folder: names[folder] for folder in folders})
     if without := len(folders) - len(compared):
@@ -131,9 +151,7 @@ def _compared(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     return summarise_rankings(experiment, collected, metric), compare_rankings(experiment, collected, metric)
 
 
-def _print_all(
-    compared: Compared, size: int | None, ranks: RankComparison | None, which: MethodGuide | None, *, several: bool
-) -> None:
+def _print_all(compared: Compared, size: int | None, over: Over, *, several: bool) -> None:
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import UsageError
     from fsvm_cli.report.guidance import areas_table, pairs_table, ranks_table, wilcoxon_table
@@ -149,22 +167,20 @@ def _print_all(
         for cells in (areas_table(summary), pairs_there):
             console.print(cells.on_terminal())
             console.print(cells.note, soft_wrap=True)
-    if ranks is not None:
+    for machine, (ranks, which) in over.items():
+        console.print(f"\nOver data sets, machines: {machine}", style="bold", soft_wrap=True)
         console.print(ranks_table(ranks))
         console.print(wilcoxon_table(ranks))
         console.print(ranks.in_words(), soft_wrap=True)
-        if which is not None:
-            for cells in (which.methods_table(), which.data_table()):
-                console.print(cells.on_terminal())
-                console.print(cells.note, soft_wrap=True)
-            console.print(which.in_words(), soft_wrap=True)
-    elif several:
+        for cells in (which.methods_table(), which.data_table()):
+            console.print(cells.on_terminal())
+            console.print(cells.note, soft_wrap=True)
+        console.print(which.in_words(), soft_wrap=True)
+    if several and not over:
         console.print(_no_ranks(), soft_wrap=True)
 
 
-def _print_for_machines(
-    compared: Compared, ranks: RankComparison | None, which: MethodGuide | None, style: str, *, for_spreadsheet: bool
-) -> None:
+def _print_for_machines(compared: Compared, over: Over, style: str, *, for_spreadsheet: bool) -> None:
     import pandas as pd
 
     from fsvm_cli.console import json_text, write_for_machines
@@ -179,8 +195,8 @@ def _print_for_machines(
     experiments = {
         name: {"rankings": _records(summary), "pairs": _records(pairs)} for name, (summary, pairs) in compared.items()
     }
-    over = None if ranks is None or which is None else ranks_for_machines(ranks, which)
-    write_for_machines(json_text({"experiments": experiments, "over_experiments": over}))
+    by_machine = {machine: ranks_for_machines(*found) for machine, found in over.items()}
+    write_for_machines(json_text({"experiments": experiments, "over_experiments": by_machine}))
 
 
 def ranks_for_machines(ranks: RankComparison, which: MethodGuide) -> dict[str, Any]:
@@ -191,15 +207,25 @@ def ranks_for_machines(ranks: RankComparison, which: MethodGuide) -> dict[str, A
         "chi_square": None if isnan(ranks.found.chi_square) else ranks.found.chi_square,
         "p": None if isnan(ranks.found.p) else ranks.found.p,
         "critical_difference": ranks.found.critical_difference,
+        "post_hoc": ranks.apart.test,
         "pairs": _records(ranks.pairs),
         "methods": _records(which.methods),
         "data_sets": _records(which.data_sets.reset_index(names="experiment")),
-        "losses_on_unseen_data": {
-            "best_mean_rank": which.found.overall_losses.tolist(),
-            "of_alike_data_sets": which.found.alike_losses.tolist(),
-            "random": which.found.random_losses.tolist(),
-            "p": None if isnan(which.found.p) else which.found.p,
-        },
+        "rules": [
+            {
+                "property": each.rule.name or None,
+                "threshold": each.rule.threshold if each.rule.name else None,
+                "below": which.candidates[each.rule.below],
+                "above": which.candidates[each.rule.above],
+                "losses": each.losses.tolist(),
+                "random_losses": each.random_losses.tolist(),
+                "p": None if isnan(each.p) else each.p,
+                "left_out_losses": each.left_out_losses.tolist(),
+                "held": each.held,
+            }
+            for each in which.rules
+        ],
+        "guidance": which.in_words(),
     }
 
 
@@ -211,20 +237,29 @@ def _records(table: pd.DataFrame) -> Sequence[dict[str, Any]]:
     return records
 
 
-def _draw(ranks: RankComparison | None, path: Path) -> None:
+def _draw(
+    ranks: Mapping[str, RankComparison], option: str, path: Path, draw: Callable[[RankComparison, str], bytes]
+) -> None:
+    """Write a figure of comparisons, one file for each kind of machine."""
     from fsvm_cli.errors import DataError, UsageError
     from fsvm_cli.files import write_atomically
-    from fsvm_cli.report.ranks import critical_difference_diagram
+    from fsvm_cli.report.ranks import ON_ALL
 
     extension = path.suffix.removeprefix(".")
     if extension not in {"svg", "png", "pdf"}:
-        raise UsageError(f"--figure {path}: figures are .svg, .png or .pdf files; name one of them")
-    if ranks is None:
-        raise DataError(f"--figure {path}: {_no_ranks()}")
-    write_atomically(path, critical_difference_diagram(ranks, extension))
+        raise UsageError(f"{option} {path}: figures are .svg, .png or .pdf files; name one of them")
+    if not ranks:
+        raise DataError(f"{option} {path}: {_no_ranks()}")
+    for machine, found in ranks.items():
+        suffix = machine.replace(ON_ALL, "-all")
+        target = path if len(ranks) == 1 else path.with_stem(f"{path.stem}-{suffix}")
+        write_atomically(target, draw(found, extension))
 
 
 def _no_ranks() -> str:
     from fsvm_cli.report.ranks import MIN_DATA_SETS
 
-    return f"no two rankings stand in {MIN_DATA_SETS} experiments on different data: nothing to compare over them."
+    return (
+        f"no two rankings stand in {MIN_DATA_SETS} experiments with one kind of machine on different real data: "
+        "nothing to compare over them."
+    )

@@ -28,6 +28,7 @@ from fsvm_cli.data.cards import (
     TextCopy,
     read_card,
 )
+from fsvm_cli.data.dataset import hash_values
 from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
 from fsvm_cli.data.given_splits import read_splits
 from fsvm_cli.data.messages import numbered, shown
@@ -233,6 +234,11 @@ def open_named(spec: NamedSpec, announce: Callable[[str], None]) -> DataSource:
     name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
     if isinstance(version, FixedVersion):
         dataset = load_version(name, card, version, announce)
+        if spec.dense:
+            full = sp.csr_array(dataset.X).toarray()
+            train, test = dataset.train_indices, dataset.test_indices
+            split = None if train is None or test is None else (train, test)
+            dataset = replace(dataset, X=full, sha256=hash_values(full, dataset.y, split))
         return fixed_source(dataset, version.caveats, load_splits(card, version, dataset, announce))
     return _generated_source(name, version, spec.samples or version.samples)
 
@@ -243,13 +249,18 @@ def find_version(spec: NamedSpec) -> tuple[Card, str, FixedVersion | GeneratedVe
     Raises
     ------
     UsageError
-        If there is no such data set or version, or 'samples' does not belong to it.
+        If there is no such data set or version, or 'samples' or 'dense' does not belong to it.
     """
     card = read_card(spec.name)
     version_name, version = card.version(spec.name, spec.version)
     if isinstance(version, FixedVersion) and spec.samples is not None:
         raise UsageError(
             f"'samples' is for synthetic sets; '{spec.name}' has {version.expected.rows} rows; leave it out"
+        )
+    if spec.dense and not _can_be_filled(version):
+        raise UsageError(
+            f"'dense' is for sparse matrices that do not count words anew in each training part; '{spec.name}' "
+            f"({version_name}) is none; leave it out"
         )
     return card, version_name, version
 
@@ -279,7 +290,10 @@ def metadata_of_card(spec: NamedSpec) -> DatasetMetadata:
     """
     card, version_name, version = find_version(spec)
     name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
-    return _fixed(name, version) if isinstance(version, FixedVersion) else _drawn(name, version, spec.samples)
+    if not isinstance(version, FixedVersion):
+        return _drawn(name, version, spec.samples)
+    found = _fixed(name, version)
+    return replace(found, is_sparse=False) if spec.dense else found
 
 
 def _fixed(name: str, version: FixedVersion) -> DatasetMetadata:
@@ -298,6 +312,13 @@ def _fixed(name: str, version: FixedVersion) -> DatasetMetadata:
 def _is_sparse(copy: Copy) -> bool:
     """Whether a copy is read into a sparse matrix; that of Reuters holds numbers of words."""
     return isinstance(copy, ReutersCopy) or (isinstance(copy, LibsvmCopy) and not copy.dense)
+
+
+def _can_be_filled(version: FixedVersion | GeneratedVersion) -> bool:
+    """Whether a version is a sparse matrix whose values no split changes."""
+    return isinstance(version, FixedVersion) and any(
+        _is_sparse(copy) and getattr(copy, "vocabulary", "") != "training" for copy in version.copies
+    )
 
 
 def _drawn(name: str, version: GeneratedVersion, n_samples: int | None) -> DatasetMetadata:

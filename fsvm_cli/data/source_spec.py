@@ -26,11 +26,18 @@ class NamedSpec(StrictModel):
         One of the card's versions; the first where nothing is said.
     samples : int or None
         Rows to draw, for a synthetic set; the card's own number where nothing is said.
+    dense : bool
+        Whether a sparse matrix becomes a full one, which most methods need.
     """
 
     name: str = Field(min_length=1, description="name of a card in datasets/")
     version: str | None = Field(default=None, description="one of the card's versions; the first by default")
     samples: int | None = Field(default=None, ge=2, le=10_000_000, description="rows to draw from a synthetic set")
+    dense: bool = Field(
+        default=False,
+        exclude_if=operator.not_,
+        description="read a sparse matrix into a full one, which most methods need",
+    )
 
 
 class TableSpec(StrictModel):

@@ -130,25 +130,30 @@ class ScorecardRow:
 
 @dataclass(frozen=True)
 class Ranks:
-    """Rankings compared over several data sets.
+    """Rankings compared over several data sets, with one kind of machine.
 
     Attributes
     ----------
+    machine : str
     names : tuple of str
         The rankings, the best first.
     words : str
         What was compared, and what the test of all found.
     svg : str
         The critical-difference diagram.
+    heat_map : str
+        What each ranking loses on each data set, as SVG.
     guide : str
-        Which method to use, and what that cost on data that were left out.
+        Which method to use, by the rules that held on data they had not seen, or that these data do not tell.
     tables : tuple of ResultTable
         What each method costs, what was best where, and the tests of pairs.
     """
 
+    machine: str
     names: tuple[str, ...]
     words: str
     svg: str
+    heat_map: str
     guide: str
     tables: tuple[ResultTable, ...]
 
@@ -162,8 +167,8 @@ class Content:
     scorecard : tuple of ScorecardRow
     experiments : tuple of Section
         Those on own data first, then by document.
-    ranks : Ranks, optional
-        None where too few experiments have rankings in common.
+    ranks : tuple of Ranks
+        One for each kind of machine with which enough experiments have rankings in common.
     findings : tuple of (tuple of (str, str))
         What the papers' experiments come to: sentences, each cut into texts with the experiment that they link to.
     gains : str
@@ -176,7 +181,7 @@ class Content:
 
     scorecard: tuple[ScorecardRow, ...]
     experiments: tuple[Section, ...]
-    ranks: Ranks | None = None
+    ranks: tuple[Ranks, ...] = ()
     findings: tuple[tuple[tuple[str, str], ...], ...] = ()
     gains: str = ""
     selection_bias: ResultTable | None = None

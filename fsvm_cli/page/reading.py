@@ -36,9 +36,9 @@ from fsvm_cli.report.folder import (
     read_table,
 )
 from fsvm_cli.report.gains import Results, drawn_gains, printed_gains
-from fsvm_cli.report.guidance import areas_table, guide, in_words_of_p, pairs_table
+from fsvm_cli.report.guidance import areas_table, chances_in_words, guide, in_words_of_p, pairs_table
 from fsvm_cli.report.printing import ResultTable
-from fsvm_cli.report.ranks import MIN_DATA_SETS, areas_of, compare_over_experiments
+from fsvm_cli.report.ranks import MIN_DATA_SETS, comparisons_of
 from fsvm_cli.report.recommendation import describe_recommendation
 from fsvm_cli.report.scorecard import scorecard_of, with_decisions
 from fsvm_cli.report.selection_bias import drawn_selection_biases, selection_biases, table_of_selection_biases
@@ -77,7 +77,7 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
     with _leaving_out(failures, "the page of all", "what readings decide"):
         rows = with_decisions(read_comparison(folders), folders)
         decided = {(str(row.experiment), str(row.id)): row for row in rows[rows["readings"] != ""].itertuples()}
-    ranks: Ranks | None = None
+    ranks: tuple[Ranks, ...] = ()
     for folder in folders:
         with _leaving_out(failures, folder.resolve().name, "its part of the page"):
             experiments.append(_collection(folder) if is_collection(folder) else _experiment(folder, decided))
@@ -94,7 +94,7 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
             bias = table_of_selection_biases(biases)
             bias_picture = drawn_selection_biases(biases).decode()
     with _leaving_out(failures, "the page of all", "the comparison of rankings"):
-        ranks = _ranks(folders)
+        ranks = tuple(_ranks(folders))
     in_order = sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document))
     return Content(scorecard, tuple(in_order), ranks, findings, gains, bias, bias_picture)
 
@@ -127,25 +127,36 @@ def _findings(folders: Sequence[Path]) -> tuple[tuple[tuple[tuple[str, str], ...
     return tuple(tuple(parts_of(each)) for each in sentences), drawn_gains(gains).decode() if gains else ""
 
 
-def _ranks(folders: Sequence[Path]) -> Ranks | None:
-    if len(folders) < MIN_DATA_SETS or (found := compare_over_experiments(areas_of(folders))) is None:
-        return None
-    from fsvm_cli.report.ranks import critical_difference_diagram  # noqa: PLC0415 - slow to import
+def _ranks(folders: Sequence[Path]) -> Iterator[Ranks]:
+    if len(folders) < MIN_DATA_SETS:
+        return
+    from fsvm_cli.report.ranks import critical_difference_diagram, loss_heat_map  # noqa: PLC0415 - slow to import
 
-    names = tuple(str(found.areas.columns[index]) for index in np.argsort(found.found.ranks, kind="stable"))
-    pairs, remark = _shown_pairs(found.pairs, names[0], "in what 'fsvm stats' prints")
-    rows = tuple(
-        (row["first"], row["second"], str(row["wins"]), in_words_of_p(row["p"]), in_words_of_p(row["p_holm"]))
-        for row in pairs.to_dict("records")
-    )
-    columns = ("first", "second", "data sets where the first is better", "p", "p by Holm")
-    which = guide(found, folders)
-    tables = (
-        which.methods_table(),
-        which.data_table(),
-        ResultTable("Pairs by Wilcoxon's signed ranks", columns, rows, remark.strip()),
-    )
-    return Ranks(names, found.in_words(), critical_difference_diagram(found).decode(), which.in_words(), tables)
+    for machine, found in comparisons_of(folders).items():
+        names = tuple(str(found.areas.columns[index]) for index in np.argsort(found.found.ranks, kind="stable"))
+        pairs, remark = _shown_pairs(found.pairs, names[0], "in what 'fsvm stats' prints")
+        rows = tuple(
+            (
+                *(row["first"], row["second"], str(row["wins"])),
+                *(in_words_of_p(row["p"]), in_words_of_p(row["p_holm"]), chances_in_words(row)),
+            )
+            for row in pairs.to_dict("records")
+        )
+        columns = ("first", "second", "data sets where the first is better", "p", "p by Holm", "worse / same / better")
+        which = guide(found, folders)
+        yield Ranks(
+            machine,
+            names,
+            found.in_words(),
+            critical_difference_diagram(found).decode(),
+            loss_heat_map(found).decode(),
+            which.in_words(),
+            (
+                which.methods_table(),
+                which.data_table(),
+                ResultTable("Pairs by Wilcoxon's and by Bayesian signed ranks", columns, rows, remark.strip()),
+            ),
+        )
 
 
 def _experiment(folder: Path, decided: Decided) -> Section:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
-from annotated_types import Ge, Gt
-from sklearn.exceptions import ConvergenceWarning
 
-from fsvm_cli.ranking.base import Ranker, order_by_content
+from fsvm_cli.ranking.penalty_path import PenaltyPath
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 ORDER_SEED = 0
@@ -20,7 +19,7 @@ TOLERANCE = 1e-4
 MAX_ITERATIONS = 5000
 
 
-class L1Svm(Ranker):
+class L1Svm(PenaltyPath):
     """How early a feature gets a weight as a linear machine with the 1-norm is allowed more of them.
 
     The machine minimises |w|₁ + C Σ_i max(0, 1 - y_i (w x_i + b))². Below a smallest C all weights are 0; as C grows
@@ -48,6 +47,7 @@ class L1Svm(Ranker):
 
     See Also
     --------
+    L1Logistic : The same with the logistic loss.
     RecursiveFeatureElimination : Drops the features of smallest weight.
 
     References
@@ -64,38 +64,13 @@ class L1Svm(Ranker):
 
     method = "l1-svm"
 
-    n_steps: Annotated[int, Ge(1)] = 20
-    decades: Annotated[float, Gt(0)] = 3.0
+    def _path(self, X: NDArray[np.float64], labels: NDArray[np.intp]) -> Iterator[NDArray[np.float64]]:
+        from sklearn.svm import LinearSVC, l1_min_c  # noqa: PLC0415 - slow to import, and seldom needed
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        from sklearn.svm import l1_min_c  # noqa: PLC0415 - slow to import, and seldom needed
-
-        order = order_by_content(X)
-        features = X[:, order]
-        largest = float(np.abs(features).max(initial=0.0)) or 1.0
-        features = features / largest
-        found = np.zeros(X.shape[1])
-        codes = [1] if n_classes == 2 else range(n_classes)
-        for code in codes:
-            labels = np.where(y == code, 1, -1)
-            smallest = l1_min_c(features, labels, loss="squared_hinge")
-            for C in smallest * 10 ** (self.decades * np.arange(1, self.n_steps + 1) / self.n_steps):
-                weights, converged = _weights(features, labels, float(C))
-                self.converged_ &= converged
-                found += weights > 0
-            found += weights / max(weights.sum(), np.finfo(np.float64).tiny)
-        scores = np.empty(X.shape[1])
-        scores[order] = found / len(codes)
-        return scores
-
-
-def _weights(X: NDArray[np.float64], labels: NDArray[np.intp], C: float) -> tuple[NDArray[np.float64], bool]:
-    """Return the sizes of the weights of one machine, shape (n_features,), and whether it reached its tolerance."""
-    from sklearn.svm import LinearSVC  # noqa: PLC0415 - as above
-
-    machine = LinearSVC(penalty="l1", dual=False, C=C, tol=TOLERANCE, max_iter=MAX_ITERATIONS, random_state=ORDER_SEED)
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always", ConvergenceWarning)
-        machine.fit(X, labels)
-    missed = any(issubclass(each.category, ConvergenceWarning) for each in warned)
-    return np.abs(machine.coef_[0]), not missed
+        for C in l1_min_c(X, labels, loss="squared_hinge") * self._factors():
+            machine = LinearSVC(
+                penalty="l1", dual=False, C=C, tol=TOLERANCE, max_iter=MAX_ITERATIONS, random_state=ORDER_SEED
+            )
+            with self._noting_missed_tolerance():
+                machine.fit(X, labels)
+            yield np.abs(machine.coef_[0])

@@ -23,7 +23,7 @@ from fsvm_cli.report.gains import (
     printed_accuracies,
     printed_gains,
 )
-from fsvm_cli.report.ranks import areas_of, compare_over_experiments
+from fsvm_cli.report.ranks import comparisons_of
 from fsvm_cli.report.selection_bias import (
     HEADING,
     drawn_selection_biases,
@@ -222,7 +222,8 @@ def _ranks(results: Results) -> str | None:
         for name, folder in results.folders.items()
         if methods <= {ranking.get("method") for ranking in results.config(name).get("rankings") or ()}
     ]
-    compared = compare_over_experiments(areas_of(folders))
+    # Of several machines the first, and of it what stands in all data sets.
+    compared = next(iter(comparisons_of(folders).values()), None)
     if compared is None:
         return None
     ranks = dict(zip(compared.areas.columns, compared.found.ranks.tolist(), strict=True))
@@ -230,7 +231,9 @@ def _ranks(results: Results) -> str | None:
     own = [ranks[name] for name in OWN]
     place = "behind" if min(own) > middle else "before" if max(own) < middle else "around"
     best = min(ranks, key=lambda name: ranks[name])
-    sets = _listed(_link(str(name).removeprefix("beyond-"), str(name)) for name in compared.areas.index)
+    sets = _listed(
+        _link(str(name).removeprefix("beyond-").removeprefix("gaussian-"), str(name)) for name in compared.areas.index
+    )
     return (
         f"of {len(ranks)} methods on {len(compared.areas)} data sets ({sets}), the papers' own stand {place} "
         f"the middle rank of {middle:.1f}: {_listed(f'{OWN[name]} has {ranks[name]:.1f}' for name in OWN)}; {best} has "

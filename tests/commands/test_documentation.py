@@ -250,6 +250,23 @@ def test_the_scorecard_of_the_page_of_results_is_the_committed_one() -> None:
     assert generate.totals() in page, "run: python docs/generate.py"
 
 
+def test_the_guidance_of_the_page_of_the_comparison_is_that_of_the_results() -> None:
+    written = generate.guidance(CHECKOUT / "results")
+    page = (CHECKOUT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    assert f"{generate.GUIDANCE_BEGIN}{written}{generate.GUIDANCE_END}" in page, "run: docs/generate.py"
+
+
+def test_guidance_is_generated_as_soon_as_there_are_results(tmp_path: Path) -> None:
+    assert "has not been run" in generate.guidance(tmp_path)
+    for name in ("breast", "heart", "sonar", "wine"):
+        shutil.copytree(CHECKOUT / "results" / f"beyond-{name}", tmp_path / f"beyond-gaussian-{name}")
+    written = generate.guidance(tmp_path)
+    assert "### Machines: gaussian" in written
+    assert "| ranking | mean rank |" in written
+    assert "images/comparison-gaussian-losses.svg" in written
+    assert "These data do not tell which method to use" in written
+
+
 def test_no_committed_picture_shows_the_source_of_a_formula() -> None:
     """Text is not mathematics in figures, so that what matplotlib writes as a formula would be read as it stands."""
     pictures = [*DOCS.rglob("*.svg"), *(CHECKOUT / "results").rglob("*.svg")]

@@ -119,7 +119,7 @@ def test_without_its_trials_an_experiment_is_read_from_its_tables(results: Path,
 def test_programs_get_summaries_pairs_and_no_ranks_of_two_experiments(results: Path) -> None:
     found = json.loads(fsvm_here("stats", results, "--format", "json").out)
     assert list(found["experiments"]) == ["one", "two"]
-    assert found["over_experiments"] is None
+    assert found["over_experiments"] == {}
     one = found["experiments"]["one"]
     assert [each["ranking"] for each in one["rankings"]] == ["average-separation", "fisher", "random"]
     assert len(one["pairs"]) == 3 * 4

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.data import load
+from fsvm_cli.data.load import metadata_of_card
 from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.readers.reuters import read_reuters
 from fsvm_cli.data.source_spec import NamedSpec
@@ -91,6 +92,17 @@ def test_no_story_of_the_topics_is_an_error(tmp_path: Path) -> None:
 def opened(version: str) -> Any:
     spec = NamedSpec(name="reuters", version=version)
     return open_source(spec, base_folder=Path(), announce=lambda line: None)
+
+
+def test_a_full_matrix_holds_the_same_and_is_other_data(mirror_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FSVM_MIRROR", str(mirror_folder))
+    sparse = opened("reuters-1")
+    spec = NamedSpec(name="reuters", version="reuters-1", dense=True)
+    full = open_source(spec, base_folder=Path(), announce=lambda line: None)
+    assert (sparse.is_sparse, full.is_sparse, metadata_of_card(spec).is_sparse) == (True, False, False)
+    np.testing.assert_array_equal(full.dataset.X, sparse.dataset.X.toarray())
+    assert full.identity != sparse.identity
+    assert full.caveats == sparse.caveats
 
 
 @pytest.mark.parametrize("version", ["reuters-1-modapte", "reuters-1-random"])

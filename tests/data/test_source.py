@@ -67,6 +67,9 @@ def test_identity_follows_what_is_drawn() -> None:
         ("wien", "there is no data set 'wien'; did you mean 'wine'"),
         ({"name": "wine", "version": "ucl"}, "no version 'ucl'; did you mean 'uci'"),
         ({"name": "wine", "samples": 20}, "'samples' is for synthetic sets; 'wine' has 178 rows"),
+        ({"name": "wine", "dense": True}, "'dense' is for sparse matrices"),
+        ({"name": "noise20", "dense": True}, "'dense' is for sparse matrices"),
+        ({"name": "reuters", "version": "reuters-1-random", "dense": True}, "leave it out"),
     ],
 )
 def test_wrong_names_and_options_are_mended_by_the_message(written: Any, message: str) -> None:

@@ -70,6 +70,8 @@ REFUSALS = {
         ("ard", table): "in units of the length scales that the ascent begins with, each sample is so far"
         for table in ("large", "mixed", "mixed, two classes", "integers beyond 2^53")
     },
+    ("permutation-importance", "one class of one row"): "permutation-importance: folds is 5; ",
+    ("stability-selection", "one class of one row"): "stability-selection: folds is 2; ",
     ("wrapper", "one class of one row"): "wrapper: folds is 5; ",
 }
 """By method and table: what only this method must refuse, and the beginning of what it says."""
@@ -86,6 +88,7 @@ MODEST: dict[str, dict[str, Any]] = {
     "ard": {"max_steps": 2, "n_eigenvectors": 10, "n_permutations": 1},
     "boruta": {"rounds": 1, "n_trees": 3},
     "forest": {"n_trees": 3},
+    "l1-logistic": {"n_steps": 5},
     "l1-svm": {"n_steps": 5},
 }
 """By method, parameters with which it does less of what it does: what breaks arithmetic does so in the first steps."""

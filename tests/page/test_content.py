@@ -87,8 +87,8 @@ def test_statistics_of_an_experiment_and_over_several_are_shown(results: Path) -
     *_, areas, pairs = wine.tables
     assert areas.rows == (("a", "9", "90.00 [80.00, 100.00]", "5", "2", "89.00", "5"),)
     assert pairs.rows == (("a", "b", "9", "1.00 [-2.00, 4.00]", "0.3", "0.10 / 0.20 / 0.70"),)
-    assert content.ranks is not None
-    assert content.ranks.names[0] == "gradient-angle"
+    (ranks,) = content.ranks
+    assert ranks.names[0] == "gradient-angle"
     assert "Rankings over several data sets" in render(content, "Results")
 
 

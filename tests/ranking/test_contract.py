@@ -67,9 +67,13 @@ MODEST: dict[str, dict[str, Any]] = {
     "boruta": {"rounds": 2, "n_trees": 5},
     "forest": {"n_trees": 5},
     "kpd": {"relative_change": 0.1},
+    "elastic-net": {"n_steps": 5},
+    "l1-logistic": {"n_steps": 5},
     "l1-svm": {"n_steps": 5},
+    "permutation-importance": {"folds": 2, "repeats": 1},
     "radius-margin": {"max_iterations": 2},
     "span": {"max_iterations": 2},
+    "stability-selection": {"pairs": 1, "n_steps": 3},
     "wrapper": {"folds": 2, "max_evaluations": 20},
 }
 

@@ -1,6 +1,8 @@
-"""References of today: forests, shadows, the 1-norm and mRMR, against other computations of the same."""
+"""References of today, from forests to stability selection, against other computations of the same."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -8,14 +10,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import Lasso
 from sklearn.metrics import mutual_info_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import l1_min_c
 
 from fsvm_cli.ranking.base import order_by_content
 from fsvm_cli.ranking.boruta import Boruta
+from fsvm_cli.ranking.elastic_net import ElasticNet, path_weights
 from fsvm_cli.ranking.forest import Forest
-from fsvm_cli.ranking.l1_svm import L1Svm, _weights
+from fsvm_cli.ranking.l1_logistic import L1Logistic
+from fsvm_cli.ranking.l1_svm import L1Svm
 from fsvm_cli.ranking.mrmr import Mrmr
+from fsvm_cli.ranking.permutation_importance import PermutationImportance
+from fsvm_cli.ranking.stability_selection import StabilitySelection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fsvm_cli.ranking.base import Ranker
+    from fsvm_cli.ranking.penalty_path import PenaltyPath
 
 small_tables = arrays(np.int64, st.tuples(st.integers(4, 15), st.integers(1, 5)), elements=st.integers(0, 2))
 
@@ -65,32 +82,126 @@ def test_relevant_features_hit_in_every_round_and_noise_hardly_ever() -> None:
     assert (scores[2:6] < 0.5).all()
 
 
-@pytest.mark.parametrize("C", [0.05, 1.0])
-def test_the_machine_of_the_1_norm_is_at_its_optimum(C: float) -> None:
+def squared_hinge(margins: np.ndarray) -> float:
+    return float(np.sum(np.maximum(0.0, 1.0 - margins) ** 2))
+
+
+def logistic(margins: np.ndarray) -> float:
+    return float(np.sum(np.logaddexp(0.0, -margins)))
+
+
+@pytest.mark.parametrize(
+    ("ranker", "loss", "smallest"), [(L1Svm, squared_hinge, "squared_hinge"), (L1Logistic, logistic, "log")]
+)
+def test_the_models_of_the_1_norm_are_at_their_optimum(
+    ranker: type[PenaltyPath], loss: Callable[[np.ndarray], float], smallest: str
+) -> None:
     X, y = problem(60, 3)
-    labels = np.where(y == 1, 1.0, -1.0)
+    X = X / np.abs(X).max()
+    labels = np.where(y == 1, 1, -1)
 
-    def objective(split: np.ndarray) -> float:  # w and the bias as differences of numbers that are not negative
-        w = split[:4] - split[4:]
-        slack = np.maximum(0.0, 1.0 - labels * (X @ w[:3] + w[3]))
-        return float(split.sum() + C * slack @ slack)
+    fitted = ranker(n_steps=3)
+    fitted.converged_ = True
+    for step, weights in enumerate(fitted._path(X, labels)):
+        C = l1_min_c(X, labels, loss=smallest) * 10.0 ** (step + 1)
 
-    best = minimize(objective, np.full(8, 0.1), bounds=[(0.0, None)] * 8, method="L-BFGS-B", options={"ftol": 1e-14})
-    weights, converged = _weights(X, labels.astype(np.intp), C)
-    assert converged
-    np.testing.assert_allclose(weights, np.abs(best.x[:3] - best.x[4:7]), atol=2e-3)
+        def objective(split: np.ndarray, C: float = C) -> float:  # w and the bias as differences of positive numbers
+            w = split[:4] - split[4:]
+            return float(split.sum() + C * loss(labels * (X @ w[:3] + w[3])))
+
+        start, bounds = np.full(8, 0.1), [(0.0, None)] * 8
+        best = minimize(objective, start, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-14})
+        np.testing.assert_allclose(weights, np.abs(best.x[:3] - best.x[4:7]), atol=5e-3 * np.abs(best.x).max())
+    assert fitted.converged_
 
 
-def test_features_enter_by_what_they_say_and_copies_do_not() -> None:
+def test_the_elastic_net_is_at_its_optimum() -> None:
+    X, y = problem(60, 3)
+    labels = np.where(y == 1, 1, -1)
+    centred, mixing = X - X.mean(axis=0), 0.4
+    strongest = np.abs(centred.T @ (labels - labels.mean())).max() / (60 * mixing)
+    factors = np.array([1.0, 3.0, 100.0])
+    assert not path_weights(X, labels, mixing, factors)[0].any()
+    for factor, weights in zip(factors, path_weights(X, labels, mixing, factors), strict=True):
+
+        def objective(split: np.ndarray, a: float = strongest / factor) -> float:
+            w = split[:3] - split[3:]
+            residual = labels - labels.mean() - centred @ w
+            return float(residual @ residual / 120 + a * (mixing * split.sum() + (1 - mixing) * w @ w / 2))
+
+        start, bounds = np.full(6, 0.1), [(0.0, None)] * 6
+        best = minimize(objective, start, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9})
+        np.testing.assert_allclose(weights, np.abs(best.x[:3] - best.x[3:]), atol=2e-4)
+
+
+def test_copies_share_the_weight_of_the_elastic_net() -> None:
     X, y = problem(300)
-    ranker = L1Svm().fit(X, y)
+    X = np.column_stack([X, X[:, 0]])
+    shared = ElasticNet().fit(X, y).scores_
+    assert shared[0] == pytest.approx(shared[6], rel=1e-3)
+
+
+def test_stability_is_the_share_of_halves_in_which_the_lasso_selects() -> None:
+    X, y = problem(60, 5)
+    X = X / np.abs(X).max()
+    ranker = StabilitySelection(pairs=3, n_steps=4, random_state=7).fit(X, y)
+    draws = np.random.RandomState(7)
+    order = order_by_content(X)
+    found = np.zeros((4, 5))
+    for _ in range(3):
+        for train, _ in StratifiedKFold(2, shuffle=True, random_state=draws).split(X, y):
+            features, labels = X[train][:, order], np.where(y[train] == 1, 1.0, -1.0)
+            centred, target = features - features.mean(axis=0), labels - labels.mean()
+            largest = np.abs(centred.T @ target).max() / len(train)
+            for step in range(4):
+                lasso = Lasso(alpha=largest / 10 ** ((step + 1) / 4), tol=1e-9, max_iter=100_000)
+                found[step, order] += lasso.fit(centred, target).coef_ != 0
+    shares = found.max(axis=0) / 6
+    np.testing.assert_allclose(ranker.scores_, shares, atol=1 / 12 + 1e-9)
+    assert ranker.ranking_[:2].tolist() == [1, 2]
+
+
+def test_a_permuted_feature_costs_what_the_classifier_rests_on() -> None:
+    X, y = problem(200)
+    ranker = PermutationImportance(repeats=20, random_state=0).fit(X, y)
+    assert ranker.ranking_[:2].tolist() == [1, 2]
+    # With the first feature permuted its part of the sum is a draw: what is left is the odds by the others.
+    rng = np.random.default_rng(0)
+    fitted = GaussianNB().fit(X[:160], y[:160])
+    unseen = X[160:]
+    right = np.mean(fitted.predict(unseen) == y[160:])
+    lost = []
+    for _ in range(200):
+        permuted = unseen.copy()
+        permuted[:, 0] = rng.permutation(permuted[:, 0])
+        lost.append(right - np.mean(fitted.predict(permuted) == y[160:]))
+    assert ranker.scores_[0] == pytest.approx(np.mean(lost), abs=0.06)
+    assert np.abs(ranker.scores_[2:]).max() < 0.03
+
+
+@pytest.mark.parametrize("ranker", [L1Svm, L1Logistic, ElasticNet])
+def test_features_enter_by_what_they_say(ranker: type[PenaltyPath]) -> None:
+    X, y = problem(300)
+    ranker = ranker().fit(X, y)
     assert ranker.ranking_[:2].tolist() == [1, 2]
     assert ranker.converged_
 
 
-def test_a_machine_that_misses_its_tolerance_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fsvm_cli.ranking.l1_svm.MAX_ITERATIONS", 1)
-    assert not L1Svm().fit(*problem()).converged_
+@pytest.mark.parametrize(
+    ("module", "ranker"),
+    [
+        ("l1_svm", L1Svm()),
+        ("l1_logistic", L1Logistic()),
+        ("elastic_net", ElasticNet()),
+        ("elastic_net", StabilitySelection(pairs=2, random_state=0)),
+    ],
+)
+def test_a_model_that_misses_its_tolerance_is_told_of(
+    module: str, ranker: Ranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"fsvm_cli.ranking.{module}.MAX_ITERATIONS", 1)
+    monkeypatch.setattr(f"fsvm_cli.ranking.{module}.TOLERANCE", 1e-12)
+    assert not clone(ranker).fit(*problem()).converged_
 
 
 @given(arrays(np.float64, (4, 6), elements=st.integers(0, 2)))

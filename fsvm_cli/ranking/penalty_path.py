@@ -1,0 +1,78 @@
+"""What linear models whose penalty makes most weights zero have in common: features enter as the penalty weakens."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from annotated_types import Ge, Gt
+from sklearn.exceptions import ConvergenceWarning
+
+from fsvm_cli.ranking.base import Ranker, order_by_content
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+
+class PenaltyPath(Ranker):
+    """A ranking method whose scores say how early a feature gets a weight as a linear model is allowed more of them.
+
+    The score is the number of models on a path of weakening penalties that use the feature, plus its share of the
+    weights of the last, which orders those that entered together; it is the mean over the classes, each against the
+    rest.
+
+    Parameters
+    ----------
+    n_steps : int, default=20
+        Models on the path, at least 1.
+    decades : float, default=3.0
+        By how many powers of ten the penalty weakens, from where all weights are 0; above 0.
+    """
+
+    n_steps: Annotated[int, Ge(1)] = 20
+    decades: Annotated[float, Gt(0)] = 3.0
+
+    @abstractmethod
+    def _path(self, X: NDArray[np.float64], labels: NDArray[np.intp]) -> Iterator[NDArray[np.float64]]:
+        """Yield the sizes of the weights of the models, the strongest penalty first, each of shape (n_features,).
+
+        Parameters
+        ----------
+        X : ndarray, shape (n_samples, n_features)
+            No value is above 1 in size.
+        labels : ndarray, shape (n_samples,)
+            -1 or 1.
+        """
+
+    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+        order = order_by_content(X)
+        features = X[:, order]
+        features = features / (float(np.abs(features).max(initial=0.0)) or 1.0)
+        found = np.zeros(X.shape[1])
+        codes = [1] if n_classes == 2 else range(n_classes)
+        for code in codes:
+            weights = np.zeros(X.shape[1])
+            for weights in self._path(features, np.where(y == code, 1, -1)):
+                found += weights > 0
+            found += weights / max(weights.sum(), np.finfo(np.float64).tiny)
+        scores = np.empty(X.shape[1])
+        scores[order] = found / len(codes)
+        return scores
+
+    def _factors(self) -> NDArray[np.float64]:
+        """By what the penalty is weaker than where all weights are 0, shape (n_steps,)."""
+        factors: NDArray[np.float64] = 10 ** (self.decades * np.arange(1, self.n_steps + 1) / self.n_steps)
+        return factors
+
+    @contextlib.contextmanager
+    def _noting_missed_tolerance(self) -> Iterator[None]:
+        """Set `converged_` to False where scikit-learn warns that a model has not converged."""
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            yield
+        self.converged_ &= not any(issubclass(each.category, ConvergenceWarning) for each in warned)
