@@ -20,6 +20,7 @@ from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.bootstrap import bootstrap_split
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
+from fsvm_cli.evaluation.metrics import AUC, F1, has_positive_class, needs_scores
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.experiment import Experiment
@@ -205,6 +206,7 @@ def issues_with_data(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
     yield from _issues_of_oracle(config, data)
     yield from _issues_of_class_kernels(config, data)
     yield from _issues_of_class_weights(config, data)
+    yield from _issues_of_metrics(config, data)
     for name in config.record:
         yield from record_kinds()[name].issues(config, data)
     if data.is_sparse:
@@ -349,6 +351,32 @@ def _issues_of_class_weights(config: Config, data: DatasetMetadata) -> Iterator[
         weights = classifier.class_weight if isinstance(classifier, Classifier) else None
         if isinstance(weights, dict):
             yield from _unknown_classes(weights, (*location, "class_weight"), data)
+
+
+def _issues_of_metrics(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
+    """Find figures of merit of two classes where there are more, and a positive class that the data lack."""
+    n_classes = len(data.class_names)
+    if config.positive is not None:
+        here = ("positive",)
+        if n_classes != 2:
+            yield Issue(here, f"one of two classes is positive, and {data.name} has {n_classes}; leave it out")
+        elif config.positive not in data.class_names:
+            yield Issue(here, f"{data.name} has no class '{brief(config.positive)}'; it has {shown(data.class_names)}")
+    for index, name in enumerate(config.metrics):
+        if has_positive_class(name) and n_classes != 2:
+            instead = "macro-f1" if name == F1 else f"{AUC}, the mean of each class against the rest"
+            yield Issue(
+                ("metrics", index),
+                f"{name} is of two classes, and {data.name} has {n_classes}; write {instead}, or leave it out",
+            )
+        if needs_scores(name) and n_classes != 2:
+            for location, classifier in config.classifiers_written():
+                if isinstance(classifier, TunedMachineSpec) and classifier.multiclass == "one-vs-one":
+                    yield Issue(
+                        (*location, "multiclass"),
+                        f"{name} needs a score of each class against the rest, which machines of pairs do not have; "
+                        "write one-vs-rest, or leave the metric out",
+                    )
 
 
 def _unknown_classes(named: Iterable[str], here: Location, data: DatasetMetadata) -> Iterator[Issue]:

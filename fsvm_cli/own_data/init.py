@@ -147,7 +147,7 @@ def first_config(
         "rankings:",
         *_rankings(source, is_imbalanced=is_imbalanced),
         f"subsets: {_sizes(data.n_features)}  # numbers of features that are kept",
-        f"metrics: [{', '.join(metrics)}]  # the first decides; there are macro-f1 and mcc, too",
+        f"metrics: [{', '.join(metrics)}]  # the first decides{_other_metrics(data, is_imbalanced=is_imbalanced)}",
         "recommendation:",
         "  margin: 1  # percentage points that may be given away for fewer features",
         "  permutations: 39  # of the labels at most, to test whether anything is better than chance; 0: no test",
@@ -155,6 +155,19 @@ def first_config(
         "expected: []  # claims to be judged by a rule that stands here before the run",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _other_metrics(data: Dataset, *, is_imbalanced: bool) -> str:
+    """Name figures of merit that a user may want, first those for rare classes where there is one."""
+    if data.n_classes > 2:
+        return "; there are macro-f1, mcc and, with one-vs-rest, auc and log-loss, too"
+    rarer = min(data.class_counts().items(), key=lambda each: each[1])[0]
+    if is_imbalanced:
+        return (
+            f"; to find the rare '{_comment(rarer)}': average-precision, f1, sensitivity-at-specificity-0.95 (add "
+            f"positive: {_text(rarer)})"
+        )
+    return "; there are f1, macro-f1, mcc, auc, average-precision and log-loss, too"
 
 
 def _grouping(dataset: Mapping[str, Any]) -> Iterator[str]:

@@ -212,7 +212,13 @@ def _limits_for_new_rows(experiment: Experiment, trials: CompleteTrials) -> Iter
     for column in range(len(trials.sizes)):
         for (metric, part), values in trials.values.items():
             if part == "test":
-                found = interval_for_new_rows(experiment, values[:, column], trials.test_confusion[column], metric)
+                found = interval_for_new_rows(
+                    experiment,
+                    values[:, column],
+                    trials.test_confusion[column],
+                    metric,
+                    trials.loss_spread[:, column],
+                )
                 yield found.low, found.high
             else:
                 yield np.nan, np.nan
