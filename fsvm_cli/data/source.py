@@ -163,6 +163,8 @@ class DatasetMetadata:
         Whether it is a file of the user's own, whose config may name its split.
     n_groups : int or None
         Groups of rows that stay together; None where each row stands for itself.
+    has_order : bool
+        Whether a column orders the rows.
     """
 
     name: str
@@ -175,6 +177,7 @@ class DatasetMetadata:
     knows_relevant_features: bool
     is_own: bool = False
     n_groups: int | None = None
+    has_order: bool = False
 
 
 def metadata_of(source: DataSource) -> DatasetMetadata:
@@ -192,4 +195,5 @@ def metadata_of(source: DataSource) -> DatasetMetadata:
         source.feature_names,
         is_known,
         n_groups=None if groups is None else len(np.unique(groups)),
+        has_order=isinstance(source, FixedSource) and source.dataset.order is not None,
     )

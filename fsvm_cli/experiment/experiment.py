@@ -81,13 +81,13 @@ class Experiment:
 
     @functools.cached_property
     def ends_in_recommendation(self) -> bool:
-        """Whether it is on the user's own data, with rankings and several splits of one size."""
+        """Whether it is on the user's own data, with rankings and several splits of one size, random or in order."""
         config = self.config
         return (
             not isinstance(config.dataset, NamedSpec)
             and config.paper is None
             and config.control is None
-            and not config.protocol.is_listed
+            and (config.protocol.is_ordered or not config.protocol.is_listed)
             and len(self.n_test) == 1
             and any(map(can_be_recommended, config.rankings))
         )

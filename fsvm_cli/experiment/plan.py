@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.console import brief
+from fsvm_cli.data.given_splits import check_parts, splits_in_order
 from fsvm_cli.data.messages import nearest, shown
 from fsvm_cli.data.opening import metadata, open_source
 from fsvm_cli.data.scaling import EXPRESSION, SHIFTING_SCALINGS, fit_scaling, logarithms_by_row, shifts_sparse
@@ -82,7 +84,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     n_test = {} if config.protocol.is_listed else drawn_rows(config.protocol, data)
     if config.protocol.is_listed and isinstance(source, FixedSource):
         try:
-            source = replace(source, splits=listed_splits(source, config.protocol))
+            source = _with_splits(source, config.protocol)
         except ValueError as error:
             raise document.error(("protocol", "train"), f"{source.name}: {error}") from error
         n_test = listed_rows(source, config.protocol)
@@ -93,6 +95,14 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     _check_input_range(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
+
+
+def _with_splits(source: FixedSource, protocol: Protocol) -> FixedSource:
+    """Return the data with the splits of the protocol; a ValueError says why they cannot be divided so."""
+    splits, identity = listed_splits(source, protocol), source.identity
+    if protocol.is_ordered:  # where the origins lie depends on their number
+        identity = hashlib.sha256(f"{identity} before {protocol.splits}".encode()).hexdigest()
+    return replace(source, splits=splits, identity=identity)
 
 
 def drawn_orders(source: DataSource, protocol: Protocol) -> tuple[GivenSplit, ...]:
@@ -115,6 +125,15 @@ def listed_splits(source: FixedSource, protocol: Protocol) -> tuple[GivenSplit, 
         streams = (random_stream(seed, "bootstrap sample", number) for number in range(protocol.splits))
         whole = np.arange(len(y))
         return ((whole, whole), *(bootstrap_split(y, groups, stream) for stream in streams))
+    if protocol.is_ordered:
+        assert source.dataset.order is not None, "checked before"
+        splits = splits_in_order(source.dataset.order, groups, protocol.splits)
+        for number, split in enumerate(splits, start=1):
+            try:
+                check_parts(*split, y, source.class_names)
+            except ValueError as error:
+                raise ValueError(f"origin {number} of {len(splits)}: {error}; write fewer splits") from error
+        return splits
     if protocol.folds == LEAVE_ONE_OUT:
         # In random order, so that the first of them are no special ones.
         divided = leave_one_out(y, groups=groups, caller="train")
@@ -225,16 +244,24 @@ def _rows_of(protocol: Protocol, part: Fraction | int | str, data: DatasetMetada
     return n_train, data.n_samples - n_train if protocol.test is None else count_rows(protocol.test, data.n_samples)
 
 
+def _issues_of_listed_splits(protocol: Protocol, data: DatasetMetadata) -> Iterator[Issue]:
+    """Find data without rows, groups or an order to divide them by."""
+    n_units = data.n_samples if data.n_groups is None else data.n_groups
+    if protocol.is_ordered and not data.has_order:
+        message = f"no column orders the rows of {data.name}; name one under 'dataset' (order_by: COLUMN)"
+        yield Issue(("protocol", "train"), message)
+    elif data.knows_relevant_features:
+        message = f"{data.name} is drawn anew for each trial, and has no rows to divide; write a number of rows"
+        yield Issue(("protocol", "train"), message)
+    elif protocol.folds == LEAVE_ONE_OUT and protocol.splits > n_units:
+        what = "rows" if data.n_groups is None else "groups"
+        message = f"{data.name} has {n_units} {what} to leave out one by one; write {n_units} or fewer"
+        yield Issue(("protocol", "splits"), message)
+
+
 def _issues_of_split(protocol: Protocol, data: DatasetMetadata) -> Iterator[Issue]:
     if protocol.is_listed and not protocol.is_given:
-        n_units = data.n_samples if data.n_groups is None else data.n_groups
-        if data.knows_relevant_features:
-            message = f"{data.name} is drawn anew for each trial, and has no rows to divide; write a number of rows"
-            yield Issue(("protocol", "train"), message)
-        elif protocol.folds == LEAVE_ONE_OUT and protocol.splits > n_units:
-            what = "rows" if data.n_groups is None else "groups"
-            message = f"{data.name} has {n_units} {what} to leave out one by one; write {n_units} or fewer"
-            yield Issue(("protocol", "splits"), message)
+        yield from _issues_of_listed_splits(protocol, data)
         return
     if protocol.is_given:
         if not data.n_splits:

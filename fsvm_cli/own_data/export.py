@@ -24,7 +24,6 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     Normalizer,
     OneHotEncoder,
-    OrdinalEncoder,
     StandardScaler,
 )
 
@@ -89,8 +88,7 @@ def _transformer(prepared: Preparation, columns: Sequence[int]) -> Any:
     most_frequent = SimpleImputer(strategy="most_frequent")
     if prepared.categorical == "ordinal":
         # An unknown word counts as missing.
-        encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
-        return make_pipeline(encoder, most_frequent)
+        return make_pipeline(prepared.encoder(columns[0]), most_frequent)
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     return make_pipeline(most_frequent, encoder) if fills else encoder
 

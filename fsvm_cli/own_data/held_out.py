@@ -41,7 +41,7 @@ from fsvm_cli.evaluation.metrics import (
 from fsvm_cli.evaluation.roc import area_under_roc
 from fsvm_cli.evaluation.score_metrics import limits_for_other_samples, score_metric
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evaluation.splits import random_group_split, random_split
+from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
 from fsvm_cli.evaluation.statistics import CONFIDENCE, difference_interval
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ def read_rows(file: str, card: Mapping[str, Any], options: Mapping[str, Any], ta
     unused = {"dense"}
     unused |= set() if file_format == "csv" else {"separator", "encoding"} - options.keys()
     unused |= set() if file_format in TEXT_FORMATS else {"decimal", "na"}
+    unused |= set() if file_format == "excel" else {"header_rows"} - options.keys()
     content = as_in_documents({"file": file} | {k: v for k, v in reading.items() if k not in unused})
     spec = validate(Document("file", content, {(key,): key for key in content}), FileSpec)
     path, file_format = find_file(spec, Path())
@@ -561,11 +562,12 @@ def importance_on_splits(exported: Export, found: Standalone, experiment: Experi
     losses = []
     for split in range(min(N_SPLITS, config.protocol.splits)):
         rng = random_stream(config.protocol.seed, "split", split)
-        parts = (
-            random_split(dataset.n_samples, n_train, n_test, rng)
-            if dataset.groups is None
-            else random_group_split(dataset.y, dataset.groups, n_train, n_test, rng)
-        )
+        if config.protocol.is_ordered:
+            parts = Split(*source.given_splits[split])
+        elif dataset.groups is None:
+            parts = random_split(dataset.n_samples, n_train, n_test, rng)
+        else:
+            parts = random_group_split(dataset.y, dataset.groups, n_train, n_test, rng)
         with threadpoolctl.threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             fitted = clone(machine).fit(samples.iloc[parts.train], labels[parts.train])

@@ -28,6 +28,8 @@ MAX_SUBSET_SIZES = 20
 """Subset sizes in a config; with more features than this they are geometrically spaced."""
 SIZES = ((100_000, 50, 5), (2_000_000, 20, 2), (math.inf, 10, 1))
 """Rows times rows and features, up to which a config has so many splits, of which so many test for chance."""
+N_ORIGINS = 5
+"""Where a column orders the rows."""
 TUNING_FOLDS = 5
 LINEAR_CS = "[0.001, 0.01, 0.1, 1, 10]"
 GAUSSIAN_CS = "[0.1, 1, 10, 100]"
@@ -141,8 +143,7 @@ def first_config(
         "classifier:",
         *_machine(data, is_imbalanced=is_imbalanced),
         "protocol:",
-        f"  splits: {n_splits}  # random ones; more make the intervals narrower, and only new ones are computed",
-        "  train: 2/3  # of the rows; the others test",
+        *_splits(data, n_splits),
         "  seed: 1",
         "rankings:",
         *_rankings(source, is_imbalanced=is_imbalanced),
@@ -174,6 +175,16 @@ def _grouping(dataset: Mapping[str, Any]) -> Iterator[str]:
     """Yield a commented key `groups`, for a table with named columns."""
     if "target" in dataset and "groups" not in dataset:
         yield "  # groups: COLUMN  # whose rows of one value, such as one patient, stay on one side of every split"
+
+
+def _splits(data: Dataset, n_splits: int) -> Iterator[str]:
+    """Yield the keys that divide the rows: at random, or by their order."""
+    if data.order is not None:
+        yield f"  splits: {N_ORIGINS}  # origins in the order of the rows: those before each train, some after it test"
+        yield "  train: before"
+        return
+    yield f"  splits: {n_splits}  # random ones; more make the intervals narrower, and only new ones are computed"
+    yield "  train: 2/3  # of the rows; the others test"
 
 
 def _machine(data: Dataset, *, is_imbalanced: bool) -> Iterator[str]:

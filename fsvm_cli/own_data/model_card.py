@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.rankings import Ranking
 
 FORMAT = 1
-READING_KEYS = {"format", "separator", "encoding", "decimal", "na", "dense"}
+READING_KEYS = {"format", "separator", "encoding", "decimal", "na", "header_rows", "dense"}
 """Keys of `FileSpec` that say how a file is read, whichever its columns."""
 FEW_PER_CLASS = 30
 """Rows of a class below which the card says that its recall is hardly known."""
@@ -83,7 +83,10 @@ def model_card(
     fitted = found.model[-1]
     counts = {str(label): int(n) for label, n in zip(*np.unique(exported.labels(), return_counts=True), strict=True)}
     own = [row for row in tried if row["ranking"] == ranking.label and row["n_features"] == len(found.features)]
-    accuracy = {key: own[0].get(key) for key in ("metric", "mean", "ci_low", "ci_high", "n_trials")} if own else None
+    accuracy: dict[str, Any] | None = None
+    if own:
+        accuracy = {key: own[0].get(key) for key in ("metric", "mean", "ci_low", "ci_high", "n_trials")}
+        accuracy["trials"] = "origins in time" if config.protocol.is_ordered else "random splits"
     classifier = config.classifier_of(ranking).model_dump(mode="json", exclude_defaults=True)
     card = {
         "card": FORMAT,
@@ -291,7 +294,7 @@ def _accuracy_in_words(accuracy: Mapping[str, Any] | None) -> Iterator[str]:
     title, unit = metric_title(accuracy["metric"]), unit_of(accuracy["metric"])
     mean = f"{unit.written(accuracy['mean'])} {unit.symbol}"
     yield (
-        f"Test {title} {mean} {_interval(accuracy)} over {accuracy['n_trials']} random splits; "
+        f"Test {title} {mean} {_interval(accuracy)} over {accuracy['n_trials']} {accuracy['trials']}; "
         "the interval is of 95 %, and allows for the rows that splits share."
     )
 

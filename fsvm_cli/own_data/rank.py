@@ -111,6 +111,7 @@ def rank(
     decimal: DecimalMark | None = None,
     na: Sequence[str] = (),
     sheet: str | None = None,
+    header_rows: int | str | None = None,
     fdr: Controls | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
@@ -144,6 +145,8 @@ def rank(
         What stands for a missing value, beside the usual marks; a dash among words is a word then.
     sheet : str, optional
         Of a workbook of Excel, by its name; by default the first.
+    header_rows : int or str, optional
+        Rows of a sheet that hold the names of the columns: the first so many, or as 3-4; by default the first.
     fdr : {"permuted", "knockoffs"}, optional
         Rank controls together with the features, and give each feature a q-value: the smallest false discovery rate at
         which it is among the discoveries (`fsvm_cli.evaluation.false_discovery`).
@@ -188,6 +191,7 @@ def rank(
     request = ranking_request(method, scaling, parameters=parameters)
     options = {"target": target, "missing": missing, "categorical": categorical, "groups": groups, "drop": drop}
     of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None, "sheet": sheet}
+    of_text |= {"header_rows": None if header_rows is None else str(header_rows)}
     if isinstance(table, pd.DataFrame):
         source = source_of_frame(table, options | of_text)
     else:

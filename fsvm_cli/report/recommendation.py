@@ -688,8 +688,19 @@ def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any
     scaling = own.get(str(row["ranking"])) or config.scaling
     words = ["fsvm", "rank", str(folder / data.file), "--method", str(row["method"]), "--scaling", scaling]
     said = data.model_dump(mode="json", exclude_defaults=True)
-    for option in ("target", "missing", "categorical", "groups", "separator", "encoding", "decimal", "sheet"):
-        words += [f"--{option}", str(said[option])] if option in said else []
+    for option in (
+        "target",
+        "missing",
+        "categorical",
+        "groups",
+        "separator",
+        "encoding",
+        "decimal",
+        "sheet",
+        "header_rows",
+    ):
+        words += [f"--{option.replace('_', '-')}", str(said[option])] if option in said else []
+    words += ["--drop", data.order_by] if data.order_by else []
     words += [word for option in ("drop", "na") for value in getattr(data, option) for word in (f"--{option}", value)]
     words += ["--dense"] * data.dense
     words += [word for key, value in settings.items() for word in ("--set", f"{key}={json.dumps(value)}")]
