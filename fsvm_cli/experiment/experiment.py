@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsvm_cli.data.source import FixedSource, GeneratedSource
+from fsvm_cli.data.source import FixedSource, GeneratedSource, features_called
 from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.evaluation.metrics import has_positive_class, needs_scores
-from fsvm_cli.experiment.compared_methods import compared_methods_of, further_random_orders, oracle_of
+from fsvm_cli.experiment.compared_methods import compared_methods_of, further_random_orders, oracle_of, with_kept
 from fsvm_cli.sources import code_of
 from fsvm_cli.spec.rankings import can_be_recommended
 
@@ -112,7 +112,13 @@ class Experiment:
     def compared_methods(self) -> tuple[ComparedMethod, ...]:
         """The compared methods; outcomes refer to them by their indices here."""
         further = further_random_orders(self.config) if self.ends_in_recommendation else ()
-        return (*compared_methods_of(self.config), *oracle_of(self.config, self.source), *further)
+        methods = (*compared_methods_of(self.config), *oracle_of(self.config, self.source), *further)
+        return with_kept(methods, self.always_kept)
+
+    @functools.cached_property
+    def always_kept(self) -> tuple[int, ...]:
+        """The features that every subset holds, in the order of the config; `plan` has checked their names."""
+        return features_called(self.config.always_keep, self.source)
 
     def numbers(self) -> range:
         """Numbers of the compared methods."""

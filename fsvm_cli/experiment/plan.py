@@ -17,7 +17,7 @@ from fsvm_cli.data.given_splits import check_parts, splits_in_order
 from fsvm_cli.data.messages import nearest, shown
 from fsvm_cli.data.opening import metadata, open_source
 from fsvm_cli.data.scaling import EXPRESSION, SHIFTING_SCALINGS, fit_scaling, logarithms_by_row, shifts_sparse
-from fsvm_cli.data.source import FixedSource, metadata_of
+from fsvm_cli.data.source import FixedSource, features_called, metadata_of
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.bootstrap import bootstrap_split
@@ -88,13 +88,29 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         except ValueError as error:
             raise document.error(("protocol", "train"), f"{source.name}: {error}") from error
         n_test = listed_rows(source, config.protocol)
+    n_kept = _n_always_kept(loaded, source)
     listed = config.subsets if isinstance(config.subsets, tuple) else ()
-    sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else listed
+    sizes = tuple(range(max(n_kept, 1), source.n_features + 1)) if config.subsets == "all" else listed
     if not config.rankings:
         sizes = ()
     _check_input_range(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
+
+
+def _n_always_kept(loaded: LoadedConfig, source: DataSource) -> int:
+    """Count the features that every subset holds; a UsageError names one that is not there, or smaller subsets."""
+    config = loaded.config
+    try:
+        n_kept = len(features_called(config.always_keep, source))
+    except UsageError as error:
+        raise loaded.document.error(("always_keep",), str(error)) from error
+    small = [str(size) for size in config.subsets if size < n_kept] if isinstance(config.subsets, tuple) else []
+    if small:
+        raise loaded.document.error(
+            ("subsets",), f"{n_kept} features are always kept, and {shown(small)} are fewer; write {n_kept} or more"
+        )
+    return n_kept
 
 
 def _with_splits(source: FixedSource, protocol: Protocol) -> FixedSource:

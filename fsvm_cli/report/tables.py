@@ -12,7 +12,7 @@ from fsvm_cli.evaluation.stability import selection_stability
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.evidence.parameters import CAVEATS
 from fsvm_cli.experiment.chance import chance_test
-from fsvm_cli.experiment.compared_methods import FurtherRandomOrder
+from fsvm_cli.experiment.compared_methods import further_random_orders
 from fsvm_cli.experiment.provenance import describe_run
 from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
@@ -275,9 +275,9 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     if test is not None:
         test.read(store)
     recommended = recommendation(experiment, collected, test)
-    for each in experiment.compared_methods:
-        if isinstance(each, FurtherRandomOrder):
-            collected = {key: trials for key, trials in collected.items() if key[0] != each.label}
+    further = {each.label for each in further_random_orders(experiment.config)}
+    if experiment.ends_in_recommendation:
+        collected = {key: trials for key, trials in collected.items() if key[0] not in further}
     tables = _tables(experiment, collected, recommended, overridden=bool(loaded.document.overrides))
     texts = {file_name: as_csv(table) for file_name, table in tables.items()}
     kinds = record_kinds()

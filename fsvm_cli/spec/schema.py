@@ -245,6 +245,12 @@ class Config(StrictModel):
         description="Numbers of retained features: all of them, or a list; or the shares of the relevance that "
         "subsets make up.",
     )
+    always_keep: tuple[Text, ...] = Field(
+        default=(),
+        exclude_if=is_absent,
+        description="Names of features that every subset holds, before those that rankings choose; of a column of "
+        "words all of its words.",
+    )
     metrics: tuple[MetricName, ...] = Field(
         default=("accuracy",),
         min_length=1,
@@ -338,6 +344,7 @@ class Config(StrictModel):
         parts = (
             self._labels(),
             self._combinations(),
+            self._kept(),
             self._scores(),
             self._shares(),
             self._machines(),
@@ -387,6 +394,23 @@ class Config(StrictModel):
                 ("alternatives",),
                 "alternatives are compared on all features; leave out 'rankings', or give them their own 'classifier'",
             )
+
+    def _kept(self) -> Iterator[Issue]:
+        """Find features that stay where nothing else is chosen by a number of features."""
+        if not self.always_keep:
+            return
+        if not self.rankings or self.extractors or isinstance(self.subsets, RelevanceSubsets):
+            yield Issue(
+                ("always_keep",),
+                "features stay where rankings choose others by their number; list rankings, no extractors, and numbers "
+                "of features under 'subsets'",
+            )
+        for index, ranking in enumerate(self.rankings):
+            if ranking.order == "worst-first" or learns_machine(ranking):
+                message = (
+                    "features that always stay are for rankings that keep the best, with fresh machines; leave it out"
+                )
+                yield Issue(("rankings", index, "order" if ranking.order == "worst-first" else "machine"), message)
 
     def _scores(self) -> Iterator[Issue]:
         """Find figures of merit of scores where there are no scores: on the training part, and of some machines."""
