@@ -87,8 +87,10 @@ def permuted_experiment(experiment: Experiment, permutation: int) -> Experiment:
         "protocol": config.protocol.model_copy(update={"splits": n_splits}),
     }
     if permutation:
-        data = source.dataset
-        y = permute_labels(data.y, data.groups, random_stream(config.protocol.seed, "permuted labels", permutation))
+        data, rows = source.dataset, experiment.rows
+        groups = None if data.groups is None else data.groups[rows]
+        y, rng = data.y.copy(), random_stream(config.protocol.seed, "permuted labels", permutation)
+        y[rows] = permute_labels(data.y[rows], groups, rng)
         identity = hashlib.sha256(f"{source.identity} labels permuted {permutation}".encode()).hexdigest()
         source = replace(source, dataset=replace(data, y=y), identity=identity)
         kept["metrics"] = ("accuracy",)  # the statistic needs no scores

@@ -21,6 +21,8 @@ from fsvm_cli.spec.rankings import can_be_recommended
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.experiment.compared_methods import ComparedMethod
     from fsvm_cli.sources import Code
@@ -66,12 +68,15 @@ class Experiment:
         Numbers of retained features, ascending; the last is that of all features.
     n_test : dict of int to int
         Rows of the test part for each number of training rows.
+    within : tuple of int or None
+        The rows that its splits divide, where these are the training rows of a given split, ascending; None for all.
     """
 
     config: Config
     source: DataSource
     sizes: tuple[int, ...]
     n_test: dict[int, int]
+    within: tuple[int, ...] | None = None
 
     def trials(self) -> Iterator[Trial]:
         """Yield the planned trials, split by split; before bootstrap samples the one on the whole sample."""
@@ -87,10 +92,15 @@ class Experiment:
             not isinstance(config.dataset, NamedSpec)
             and config.paper is None
             and config.control is None
-            and (config.protocol.is_ordered or not config.protocol.is_listed)
+            and (self.within is not None or config.protocol.is_ordered or not config.protocol.is_listed)
             and len(self.n_test) == 1
             and any(map(can_be_recommended, config.rankings))
         )
+
+    @functools.cached_property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows that splits divide, ascending."""
+        return np.arange(self.source.n_samples) if self.within is None else np.array(self.within, dtype=np.intp)
 
     @functools.cached_property
     def score_metrics(self) -> tuple[str, ...]:

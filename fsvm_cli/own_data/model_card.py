@@ -87,6 +87,7 @@ def model_card(
     if own:
         accuracy = {key: own[0].get(key) for key in ("metric", "mean", "ci_low", "ci_high", "n_trials")}
         accuracy["trials"] = "origins in time" if config.protocol.is_ordered else "random splits"
+        accuracy["trials"] += " of its training rows" * config.protocol.is_given
     classifier = config.classifier_of(ranking).model_dump(mode="json", exclude_defaults=True)
     card = {
         "card": FORMAT,

@@ -18,7 +18,7 @@ import pandas as pd
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import shown
 from fsvm_cli.data.source import FixedSource
-from fsvm_cli.data.source_spec import FileSpec
+from fsvm_cli.data.source_spec import FileSpec, TestFileSplit
 from fsvm_cli.evaluation.bootstrap import bootstrap_interval
 from fsvm_cli.evaluation.metrics import (
     LOG_LOSS,
@@ -106,6 +106,10 @@ RECOMMENDATION_COLUMNS = [
     "rarest_class",
     "n_rarest",
     "n_trials",
+    "kept_aside",
+    "kept_aside_ci_low",
+    "kept_aside_ci_high",
+    "n_kept_aside",
 ]
 
 
@@ -177,9 +181,10 @@ def _rows_of_classes(experiment: Experiment) -> NDArray[np.intp]:
     """Count the independent rows of each class, or where rows belong together the groups that have the class."""
     source = experiment.source
     assert isinstance(source, FixedSource)
-    y, groups = source.dataset.y, source.dataset.groups
+    y, groups = source.dataset.y[experiment.rows], source.dataset.groups
     if groups is None:
         return np.bincount(y, minlength=source.n_classes)
+    groups = groups[experiment.rows]
     return np.array([len(np.unique(groups[y == code])) for code in range(source.n_classes)])
 
 
@@ -196,10 +201,11 @@ def _independent_rows(
         n_per_class = confusion.sum(axis=-1).astype(float)
         return n_per_class, float(n_per_class.sum())
     ((_, n_test),) = experiment.n_test.items()
-    tested = n_splits * n_test / source.n_samples
-    share = tested / (1 - n_test / source.n_samples + tested)
+    n_rows = len(experiment.rows)
+    tested = n_splits * n_test / n_rows
+    share = tested / (1 - n_test / n_rows + tested)
     groups = source.dataset.groups
-    n_all = source.n_samples if groups is None else len(np.unique(groups))
+    n_all = n_rows if groups is None else len(np.unique(groups[experiment.rows]))
     return share * np.maximum(_rows_of_classes(experiment), 1), share * n_all
 
 
@@ -313,6 +319,34 @@ def recommendation(
         n_rarest=n_rarest,
         n_trials=len(splits),
     ).reindex(columns=RECOMMENDATION_COLUMNS)
+
+
+def with_rows_kept_aside(
+    table: pd.DataFrame, experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]
+) -> pd.DataFrame:
+    """Add how each subset does on the test rows of a given split, which took no part in its choice.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The recommendation of the experiment within the training rows.
+    experiment : Experiment
+        That of the given split, whose machines are trained on all training rows.
+    collected : mapping of (label, n_train) to CompleteTrials
+        Of `experiment`.
+    """
+    ((n_train, n_test),) = experiment.n_test.items()
+    key = experiment.config.metrics[0], "test"
+    rows = []
+    for label, size in zip(table["ranking"], table["n_features"], strict=True):
+        trials = collected.get((label, n_train))
+        if trials is None or pd.isna(size):
+            rows.append((np.nan, np.nan, np.nan))
+            continue
+        place = trials.sizes.index(int(size))
+        rows.append((float(trials.values[key][0, place]), *trials.intervals[key][place]))
+    means, lows, highs = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+    return table.assign(kept_aside=means, kept_aside_ci_low=lows, kept_aside_ci_high=highs, n_kept_aside=n_test)
 
 
 def machine_in_words(classifier: ExperimentClassifier) -> str:
@@ -440,7 +474,9 @@ def _all_features(
 
 def _majority(experiment: Experiment, metric: str) -> dict[str, object]:
     source = experiment.source
-    counts = np.bincount(source.dataset.y) if isinstance(source, FixedSource) else np.ones(source.n_classes)
+    counts = np.ones(source.n_classes)
+    if isinstance(source, FixedSource):
+        counts = np.bincount(source.dataset.y[experiment.rows])
     return {
         "ranking": MAJORITY,
         "n_features": 0,
@@ -484,6 +520,7 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
             f"{unit.symbol}{beside_in_words}."
         )
         yield from _positive_in_words(general, config)
+        yield from _kept_aside_in_words(row, title)
         yield chance
         yield _steady_in_words(row["steady_features"], "them")
         if isinstance(row["suspects"], str):
@@ -509,7 +546,8 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
 
 def _chance_in_words(general: Mapping[Any, Any], config: Config) -> str:
     """Tell the result of the test whether the best ranking is better than chance."""
-    n_splits = min(config.recommendation.permuted_splits, config.protocol.splits)
+    n_planned = config.recommendation.splits if config.protocol.is_single_given else config.protocol.splits
+    n_splits = min(config.recommendation.permuted_splits, n_planned)
     if general["chance"] == NOT_FINISHED:
         return "Whether any ranking is better than chance is not tested to the end: nothing is recommended; run again."
     if general["chance"] == NOT_TESTED:
@@ -521,9 +559,10 @@ def _chance_in_words(general: Mapping[Any, Any], config: Config) -> str:
     )
     if general["chance"] == NOT_FOUND:
         return f"No ranking is better than chance on these data: nothing is recommended ({tested})."
+    in_time = "; rows that are like those before them in time find too much" if config.protocol.is_ordered else ""
     return (
-        f"Better than chance ({tested}): labels and features are related, which does not say that this very subset is "
-        "good."
+        f"Better than chance ({tested}{in_time}): labels and features are related, which does not say that this very "
+        "subset is good."
     )
 
 
@@ -533,6 +572,25 @@ def _positive_in_words(general: Mapping[Any, Any], config: Config) -> Iterator[s
     if isinstance(name, str | int) and not pd.isna(name):
         how = "" if config.positive is not None else ", the rarer one; the key 'positive' names another"
         yield f"The positive class is '{brief(str(name))}'{how}."
+
+
+def _kept_aside_in_words(row: Mapping[Any, Any], title: str) -> Iterator[str]:
+    """Tell how the recommended subset does on the rows that took no part in its choice."""
+    if not _has_rows_kept_aside(row):
+        return
+    value = _value({name: row[f"kept_aside{end}"] for name, end in KEPT_ASIDE} | {"metric": row["metric"]})
+    yield (
+        f"That is of {int(row['n_trials'])} random splits of the training rows, which alone decided. On the "
+        f"{int(row['n_kept_aside'])} test rows that the config gives: {title} {value} {unit_of(row['metric']).symbol}."
+    )
+
+
+KEPT_ASIDE = (("mean", ""), ("ci_low", "_ci_low"), ("ci_high", "_ci_high"))
+
+
+def _has_rows_kept_aside(row: Mapping[Any, Any]) -> bool:
+    """Whether the config has a given split; tables of earlier versions do not say."""
+    return not pd.isna(row.get("kept_aside", math.nan))
 
 
 def _few_in_words(general: Mapping[Any, Any], config: Config) -> str:
@@ -653,13 +711,14 @@ def _what_next(row: Mapping[Any, Any], config: Config, folder: Path, results: Pa
     yield (
         "Not known: how rows of another time or place would fare, and which of several features that say the same is "
         "the cause. Method and size were chosen on these test parts, so that the accuracy is somewhat too high; rows "
-        "that were kept aside would tell. Intervals are of 95 %, for other rows of the same kind: they allow for the "
-        "rows that splits share, and for how few rows a class has."
+        f"that were kept aside {'' if _has_rows_kept_aside(row) else 'would '}tell. Intervals are of 95 %, for other "
+        "rows of the same kind: they allow for the rows that splits share, and for how few rows a class has."
     )
     command = _command(config, config.dataset, folder, row) if isinstance(config.dataset, FileSpec) else None
     if command is not None:
         yield f"The columns themselves: {command}"
-    yield f"The model, fitted on all rows: {shlex.join(['fsvm', 'export', str(results), '--model', 'model.joblib'])}"
+    rows = "the training rows" if _has_rows_kept_aside(row) else "all rows"
+    yield f"The model, fitted on {rows}: {shlex.join(['fsvm', 'export', str(results), '--model', 'model.joblib'])}"
 
 
 def _features(row: Mapping[Any, Any]) -> str:
@@ -682,7 +741,7 @@ def _steady_in_words(features: object, they: str) -> str:
 def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any]) -> str | None:
     """Write the command that ranks all rows as recommended, and writes the best columns; None where none can."""
     settings = _settings(config, str(row["ranking"]))
-    if settings is None:
+    if settings is None or (config.protocol.is_given and not isinstance(data.split, TestFileSplit)):
         return None
     own = {ranking.label: ranking.scaling for ranking in config.rankings}
     scaling = own.get(str(row["ranking"])) or config.scaling

@@ -169,6 +169,12 @@ class RecommendationRule(StrictModel):
         "ranking is better than chance; 0: not tested.",
     )
     permuted_splits: PositiveInt = Field(default=5, description="The first splits, on which it is repeated.")
+    splits: Annotated[int, Field(ge=2)] = Field(
+        default=20,
+        exclude_if=lambda splits: splits == 20,
+        description="Random splits of the training rows, two thirds for training, where the config has one given "
+        "split: they alone decide what is recommended.",
+    )
 
     @model_validator(mode="after")
     def _can_reject(self) -> RecommendationRule:

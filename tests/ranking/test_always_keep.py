@@ -39,7 +39,7 @@ def write_table(folder: Path) -> dict[str, Any]:
         "protocol": {"splits": 3, "train": "2/3", "seed": 1},
         "rankings": [{"method": "fisher"}, {"method": "random"}],
         "subsets": [2, 3],
-        "recommendation": {"permutations": 0},
+        "recommendation": {"permutations": 0, "margin": 10},
     }
 
 
