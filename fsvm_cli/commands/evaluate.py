@@ -30,7 +30,8 @@ def command(model: Path, file: str, target: str | None, style: str, **of_text: A
     """Score a model that 'fsvm export' has written on rows of FILE that were kept aside.
 
     Accuracy, balanced accuracy and the recall of each class, with 95 % intervals; the area under the ROC curve of two
-    classes; what each column is worth to the model: the loss when it is permuted.
+    classes; the other figures of merit that the run lists; what each column is worth to the model: the loss when it is
+    permuted.
     """
     from fsvm_cli.console import json_text, write_for_machines
     from fsvm_cli.data.source_spec import FileSpec
@@ -50,7 +51,8 @@ def command(model: Path, file: str, target: str | None, style: str, **of_text: A
         part = card["fitted_on"]["rows"] < card["fitted_on"]["rows_of_the_data"]
         which = "some of these rows" if part else "these rows"
         print_line(f"the model was fitted on {which}: the scores are far too high for other rows", err=True)
-    found = evaluate(load_model(model), rows, (card["accuracy"] or {}).get("metric") or "accuracy")
+    metrics = card.get("metrics") or ["accuracy"]  # which a card of an earlier version does not name
+    found = evaluate(load_model(model), rows, metrics, card.get("positive"))
     if style == "json":
         write_for_machines(json_text(found.content()))
         return
@@ -61,6 +63,7 @@ def _print(found: Evaluation, card: dict[str, Any]) -> None:
     from rich.table import Table
 
     from fsvm_cli.console import open_console
+    from fsvm_cli.evaluation.metrics import has_positive_class, metric_title
 
     console = open_console()
     n_rows = int(found.confusion.sum())
@@ -70,6 +73,9 @@ def _print(found: Evaluation, card: dict[str, Any]) -> None:
         console.print(f"area under the ROC curve {_in_words(found.area_under_roc)}")
     if found.log_loss is not None and found.brier_score is not None:
         console.print(f"log loss {found.log_loss:.3f}, Brier score {found.brier_score:.3f}")
+    for name, share in found.others.items():
+        positive = f" of '{found.positive}'" if has_positive_class(name) else ""
+        console.print(f"{metric_title(name)}{positive} {_in_words(share)}")
     console.print("95 % intervals of this model on other rows of the same kind")
     table = Table("class", "rows", "recognised, %", *(f"as {label}" for label in found.classes))
     for label, share, counts in zip(found.classes, found.recalls, found.confusion.tolist(), strict=True):

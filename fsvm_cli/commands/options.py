@@ -321,6 +321,13 @@ _OPTIONS_OF_TEXT = (
         help="Sheet of an Excel workbook; by default the first.",
     ),
     click.option(
+        "--header-rows",
+        multiple=True,
+        callback=_once,
+        metavar="N or A-B",
+        help="Rows of a sheet that hold the names of columns: the first N, or A to B.",
+    ),
+    click.option(
         "--na",
         multiple=True,
         metavar="WORD",

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     help="Give each feature a q-value, the false discovery rate at which it is found: by permuted controls (is it "
     "related to the class?) or knockoffs (does it say what others do not?).",
 )
+@click.option("--always-keep", multiple=True, metavar="COLUMN", help="Column that comes first; may be given again.")
 @options_of_table
 @options_of_text
 @click.option(
@@ -75,6 +76,7 @@ def command(  # noqa: PLR0917 - click passes every option
     keep: int | None,
     for_spreadsheet: bool,
     fdr: Controls | None,
+    always_keep: tuple[str, ...],
     **of_file: Any,
 ) -> None:
     """Rank the features of your own data.
@@ -95,10 +97,18 @@ def command(  # noqa: PLR0917 - click passes every option
         _announce(caveat)
     with step("ranking"):
         if method is None:
-            order = _side_by_side(source, scaling, style, for_spreadsheet=for_spreadsheet)
+            order = _side_by_side(source, scaling, style, always_keep, for_spreadsheet=for_spreadsheet)
         else:
             order = _by_one_method(
-                source, method, scaling, assignments, style, fdr, is_last=out is None, for_spreadsheet=for_spreadsheet
+                source,
+                method,
+                scaling,
+                assignments,
+                style,
+                fdr,
+                always_keep,
+                is_last=out is None,
+                for_spreadsheet=for_spreadsheet,
             )
     if out is not None and keep is not None:
         from fsvm_cli.own_data.side_by_side import write_chosen
@@ -129,6 +139,7 @@ def _by_one_method(  # noqa: PLR0917 - what the options come to
     assignments: tuple[str, ...],
     style: str,
     fdr: Controls | None,
+    always_keep: tuple[str, ...],
     *,
     is_last: bool,
     for_spreadsheet: bool,
@@ -139,7 +150,9 @@ def _by_one_method(  # noqa: PLR0917 - what the options come to
 
     request = ranking_request(method, scaling, assignments)
     with compilation_progress():
-        ranking = rank_features(source, request, overwrite=is_last and fdr is None, certify=True, fdr=fdr)
+        ranking = rank_features(
+            source, request, overwrite=is_last and fdr is None, certify=True, fdr=fdr, always_keep=always_keep
+        )
     for caveat in ranking.caveats:
         if caveat not in source.caveats:
             _announce(caveat)
@@ -147,12 +160,14 @@ def _by_one_method(  # noqa: PLR0917 - what the options come to
     return ranking.order
 
 
-def _side_by_side(source: DataSource, scaling: str, style: str, *, for_spreadsheet: bool) -> NDArray[np.intp]:
+def _side_by_side(
+    source: DataSource, scaling: str, style: str, always_keep: tuple[str, ...], *, for_spreadsheet: bool
+) -> NDArray[np.intp]:
     from fsvm_cli.own_data.side_by_side import rank_side_by_side
     from fsvm_cli.own_data.tables import print_side_by_side
 
     with compilation_progress():
-        found = rank_side_by_side(source, scaling)
+        found = rank_side_by_side(source, scaling, always_keep)
     for caveat in found.caveats:
         _announce(caveat)
     print_side_by_side(found, style, for_spreadsheet=for_spreadsheet)

@@ -28,6 +28,7 @@ from fsvm_cli.commands.progress import duration
 from fsvm_cli.console import is_quiet
 from fsvm_cli.errors import noting_failure
 from fsvm_cli.experiment.chance import chance_test, permuted_experiment
+from fsvm_cli.experiment.selection import selection_experiment
 from fsvm_cli.runner.missing import explain, missing_records, missing_tasks
 from fsvm_cli.runner.run import estimate_seconds
 from fsvm_cli.store.store import FILE_NAME, Store
@@ -131,7 +132,9 @@ def explain_run(
             seconds = estimate_seconds(experiment, store, tasks, workers.number) if tasks else 0
             explanations = explain(experiment, store, tasks)
             records = missing_records(experiment, store)
-            test = chance_test(experiment)
+            within = selection_experiment(experiment)
+            n_within = 0 if within is None else len(missing_tasks(within, store))
+            test = chance_test(within or experiment)
             if test is not None and store is not None:
                 test.read(store)
         n_trials = experiment.n_trials()
@@ -140,8 +143,11 @@ def explain_run(
             f"{loaded.name}: {n_trials} trials planned, {n_trials - len(tasks)} already done, {len(tasks)} to "
             f"do{estimate} with {workers.words}; results in {folder}"
         )
+        if n_within:
+            click.echo(f"  then {n_within} trials within the training rows, which decide what is recommended")
         if test is not None and not test.is_decided:
-            n_left = permuted_experiment(experiment, 0).n_trials() * (test.n_permutations - len(test.permuted))
+            n_at_once = permuted_experiment(within or experiment, 0).n_trials()
+            n_left = n_at_once * (test.n_permutations - len(test.permuted))
             click.echo(f"  then at most {n_left} trials with labels permuted, to test against chance; fewer on noise")
         for explanation in explanations:
             label = experiment.compared_methods[explanation.compared_method].label

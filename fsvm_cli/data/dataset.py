@@ -58,6 +58,8 @@ class Dataset:
         what all rows would suggest.
     groups : ndarray of int64, shape (n_samples,), or None
         Rows with the same number belong together, such as those of one patient: no split or fold divides them.
+    order : ndarray of int64, shape (n_samples,), or None
+        Place of each row in an order such as that of time; rows with the same number have the same place.
     remarks : tuple of str
         Decisions made on reading that users should know.
 
@@ -91,6 +93,7 @@ class Dataset:
     source_columns: tuple[str, ...] | None = None
     preparation: Preparation | None = None
     groups: NDArray[np.int64] | None = None
+    order: NDArray[np.int64] | None = None
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -156,6 +159,8 @@ class Dataset:
             raise self._fail(f"y must hold one int64 code for each of the {self.n_samples} rows")
         if self.groups is not None and self.groups.shape != self.y.shape:
             raise self._fail(f"{len(self.groups)} rows have a group; each of the {self.n_samples} rows needs one")
+        if self.order is not None and self.order.shape != self.y.shape:
+            raise self._fail(f"{len(self.order)} rows have a place; each of the {self.n_samples} rows needs one")
         if self.n_classes < 2:
             raise self._fail(f"only one class ({shown(self.class_names)}); at least two are needed")
         if self.y.min() < 0 or self.y.max() >= self.n_classes:
@@ -201,6 +206,7 @@ def hash_values(
     least_occurrences: int | None = None,
     *,
     groups: NDArray[np.int64] | None = None,
+    order: NDArray[np.int64] | None = None,
     preparation: Preparation | None = None,
 ) -> str:
     """SHA-256 of what a computation on the data depends on, whichever file or library the values came from.
@@ -217,7 +223,7 @@ def hash_values(
         Class codes.
     split : pair of ndarray or None
         Training and test rows that the source fixes.
-    least_occurrences, groups, preparation : int, ndarray of int64, Preparation, or None
+    least_occurrences, groups, order, preparation : int, ndarray of int64, Preparation, or None
         As in `Dataset`.
 
     Returns
@@ -243,6 +249,8 @@ def hash_values(
         digest.update(f"words from {least_occurrences}".encode())
     if groups is not None:
         digest.update(b"groups" + np.ascontiguousarray(groups, dtype="<i8").tobytes())
+    if order is not None:
+        digest.update(b"order" + np.ascontiguousarray(order, dtype="<i8").tobytes())
     if preparation is not None:
         digest.update(f"prepared {preparation.digest()}".encode())
     return digest.hexdigest()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.files import special_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -23,14 +25,18 @@ if TYPE_CHECKING:
     from fsvm_cli.data.messages import TableIssue
 
 
-def check_group_column(name: str, column: str, columns: Collection[str], taken: Collection[str | None]) -> None:
-    """Check that a column can hold groups.
+def check_column_beside(
+    name: str, column: str, purpose: str, columns: Collection[str], taken: Collection[str | None]
+) -> None:
+    """Check that a column can hold groups, or the order of the rows.
 
     Parameters
     ----------
     name : str
         Of the data set, for the message.
     column : str
+    purpose : {"group", "order"}
+        What it does to the rows.
     columns : collection of str
         Those of the table.
     taken : collection of str or None
@@ -42,11 +48,11 @@ def check_group_column(name: str, column: str, columns: Collection[str], taken: 
         If there is no such column, or it has another role.
     """
     if column not in columns:
-        raise UsageError(f"{name}: there is no column '{brief(column)}' to group by; {nearest(column, [*columns])}")
+        raise UsageError(f"{name}: there is no column '{brief(column)}' to {purpose} by; {nearest(column, [*columns])}")
     if column in taken:
         raise UsageError(
-            f"{name}: the column '{brief(column)}' is the target, or tells training from test rows; groups need a "
-            "column of their own"
+            f"{name}: the column '{brief(column)}' is the target, or tells training from test rows; "
+            f"{'groups need a column of their own' if purpose == 'group' else 'the order needs a column of its own'}"
         )
 
 
@@ -70,6 +76,96 @@ def group_codes(column: pa.ChunkedArray, name: str, issues: list[TableIssue]) ->
         )
         issues.append(of_column(name, what))
     return codes
+
+
+def order_codes(column: pa.ChunkedArray, name: str, issues: list[TableIssue]) -> NDArray[np.int64]:
+    """Return the place of each row in the order of a column, from 0; rows of equal values have the same place.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        Numbers, dates, times, or words that are all numbers, all dates as 2024-01-31 (with a time, too), or all as
+        31.01.2024; no value of it missing.
+    name : str
+        Of the column.
+    issues : list of TableIssue
+        Gets one more where the values have no order.
+    """
+    values = column.to_pylist()
+    if any(isinstance(value, str) for value in values):
+        values = next((read for parse in PARSERS if (read := _all_parsed(values, parse)) is not None), [])
+    try:
+        ascending = sorted(set(values))
+    except TypeError:  # such as times with and without a zone
+        ascending = []
+    if not ascending and len(column):
+        what = "orders no rows: write all values as numbers, or all as dates like 2024-01-31 or 31.01.2024"
+        issues.append(of_column(name, what))
+        return np.zeros(len(column), dtype=np.int64)
+    if len(ascending) == 1:
+        issues.append(of_column(name, "orders no rows: all values are the same"))
+    places = {value: place for place, value in enumerate(ascending)}
+    return np.array([places[value] for value in values], dtype=np.int64)
+
+
+def _number(word: str) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(word)
+    return number
+
+
+def _day_first(word: str) -> datetime:
+    return datetime.strptime(word, "%d.%m.%Y")
+
+
+PARSERS: tuple[Callable[[str], Any], ...] = (_number, datetime.fromisoformat, _day_first)
+
+
+def _all_parsed(values: Sequence[Any], parse: Callable[[str], Any]) -> list[Any] | None:
+    try:
+        return [parse(str(value).strip()) for value in values]
+    except ValueError:
+        return None
+
+
+def splits_in_order(
+    order: NDArray[np.int64], groups: NDArray[np.int64] | None, n_splits: int
+) -> tuple[GivenSplit, ...]:
+    """Divide ordered rows so that each test part comes after its training part, as with time.
+
+    The rows are put in order, and the last of them divided into as many test parts as there are splits, one after the
+    other and, with the rows before the first, of nearly the same size. All earlier rows are for training; not those of
+    the same place in the order as a row for testing, nor those of a group that has one.
+
+    Parameters
+    ----------
+    order : ndarray of int, shape (n_samples,)
+        Place of each row; `order_codes`.
+    groups : ndarray of int, shape (n_samples,), or None
+    n_splits : int
+
+    Returns
+    -------
+    tuple of (train, test)
+        Row indices in their order.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer rows than parts.
+    """
+    rows, size = np.argsort(order, kind="stable"), len(order) // (n_splits + 1)
+    if not size:
+        raise ValueError(
+            f"{n_splits} splits in order need {n_splits + 1} rows, and there are {len(order)}; write fewer"
+        )
+    splits = []
+    for begin in range(len(rows) - n_splits * size, len(rows), size):
+        test, train = rows[begin : begin + size], rows[:begin]
+        train = train[order[train] < order[test].min()]
+        splits.append((train if groups is None else train[~np.isin(groups[train], groups[test])], test))
+    return tuple(splits)
 
 
 def check_apart(groups: NDArray[np.int64], train: NDArray[np.int64], test: NDArray[np.int64]) -> None:

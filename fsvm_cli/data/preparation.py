@@ -61,7 +61,8 @@ class Preparation:
     names : tuple of str
         Of the columns.
     words : tuple of tuple of str, or None
-        For each column the words that its codes stand for; None for a column of numbers.
+        For each column the words that its codes stand for, in the order of the alphabet, or of their categories where
+        these have one and words are numbered; None for a column of numbers.
     columns : ndarray, shape (n_samples, n_columns)
         Numbers and codes of words; NaN where a value is missing.
     missing : str
@@ -141,6 +142,14 @@ class Preparation:
         codes = self.columns[:, words]
         encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
         return _filled(encoder.fit(codes[training]).transform(codes), training, "most_frequent")
+
+    def encoder(self, column: int) -> Any:
+        """Build scikit-learn's encoder, not fitted, that numbers the words of a column; an unknown one is NaN."""
+        from sklearn.preprocessing import OrdinalEncoder  # noqa: PLC0415 - as below
+
+        words = list(self.words[column] or ())
+        own_order = "auto" if words == sorted(words) else [np.array(words, dtype=object)]
+        return OrdinalEncoder(categories=own_order, handle_unknown="use_encoded_value", unknown_value=np.nan)
 
     def values(self) -> dict[str, NDArray[Any]]:
         """Return the columns by their names, with words in place of codes."""

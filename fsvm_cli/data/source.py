@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from fsvm_cli.console import brief
 from fsvm_cli.data.dataset import Dataset
+from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.synthetic import GENERATORS
+from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fsvm_cli.data.given_splits import GivenSplit
 
 
@@ -140,6 +145,27 @@ def fixed_source(dataset: Dataset, caveats: tuple[str, ...] = (), splits: tuple[
     )
 
 
+def features_called(names: Iterable[str], source: DataSource) -> tuple[int, ...]:
+    """Return the indices of features by their names, of a column of words those of all of its words.
+
+    Raises
+    ------
+    UsageError
+        Naming the first name that no feature and no column has.
+    """
+    columns = source.feature_names
+    if isinstance(source, FixedSource) and source.dataset.source_columns is not None:
+        columns = source.dataset.source_columns
+    found: dict[int, None] = {}
+    for name in names:
+        features = [j for j, both in enumerate(zip(source.feature_names, columns, strict=True)) if name in both]
+        if not features:
+            known = list(dict.fromkeys((*columns, *source.feature_names)))
+            raise UsageError(f"{source.name} has no feature '{brief(name)}'; {nearest(name, known)}")
+        found |= dict.fromkeys(features)
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class DatasetMetadata:
     """The size of a data set, and the names in it.
@@ -163,6 +189,8 @@ class DatasetMetadata:
         Whether it is a file of the user's own, whose config may name its split.
     n_groups : int or None
         Groups of rows that stay together; None where each row stands for itself.
+    has_order : bool
+        Whether a column orders the rows.
     """
 
     name: str
@@ -175,6 +203,7 @@ class DatasetMetadata:
     knows_relevant_features: bool
     is_own: bool = False
     n_groups: int | None = None
+    has_order: bool = False
 
 
 def metadata_of(source: DataSource) -> DatasetMetadata:
@@ -192,4 +221,5 @@ def metadata_of(source: DataSource) -> DatasetMetadata:
         source.feature_names,
         is_known,
         n_groups=None if groups is None else len(np.unique(groups)),
+        has_order=isinstance(source, FixedSource) and source.dataset.order is not None,
     )

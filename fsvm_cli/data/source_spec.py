@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from fsvm_cli.config_io import StrictModel
+from fsvm_cli.console import brief
 
 MissingRule = Literal["refuse", "drop", "mean", "median", "most-frequent", "indicator"]
 CategoricalRule = Literal["refuse", "one-hot", "ordinal"]
@@ -55,9 +57,11 @@ class TableSpec(StrictModel):
         where a value is missing. Words are filled with the most frequent one.
     categorical : {"refuse", "one-hot", "ordinal"}
         What to do about columns of words: refuse the table, turn each into one feature per word, or number the words in
-        the order of the alphabet.
+        the order of the alphabet, or of their categories where Parquet or pandas has ordered ones.
     groups : str or None
         Column that is no feature: rows with the same value in it stay together in every split and fold.
+    order_by : str or None
+        Column that is no feature: dates or numbers that order the rows, for ``train: before``.
     """
 
     target: str | None = Field(default=None, description="column that holds the class")
@@ -72,10 +76,36 @@ class TableSpec(StrictModel):
         description="column whose rows with the same value, such as those of one patient, stay on one side of every "
         "split; it is no feature",
     )
+    order_by: str | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="column of dates (2024-01-31 or 31.01.2024) or numbers that orders the rows, for 'train: before'; "
+        "it is no feature",
+    )
 
 
 def _one_or_more(value: Any) -> Any:
     return value if isinstance(value, tuple | list) else (value,)
+
+
+HEADER_ROWS_PATTERN = r"^[1-9]\d{0,3}(-[1-9]\d{0,3})?$"
+
+
+def _header_rows(value: Any) -> Any:
+    """Read a number of rows as the first ones: 2 is 1-2."""
+    text = str(value)
+    first, _, last = (text if "-" in text else f"1-{text}").partition("-")
+    if isinstance(value, bool) or not re.match(HEADER_ROWS_PATTERN, text) or int(first) > int(last):
+        raise ValueError(
+            f"'{brief(str(value))}' are no rows of a header; write their number, as 2, or the first and last, as 3-4"
+        )
+    return f"{first}-{last}"
+
+
+HeaderRows = Annotated[
+    str,
+    BeforeValidator(_header_rows, json_schema_input_type=Annotated[int, Field(ge=1)] | str),
+]
 
 
 class ColumnSplit(StrictModel):
@@ -135,6 +165,8 @@ class FileSpec(TableSpec):
         What stands for a missing value, beside what does everywhere; a dash among words is a word then.
     sheet : str or None
         Of a workbook of Excel, by its name; by default the first.
+    header_rows : str or None
+        Rows of a sheet that hold the names of the columns, as 3-4; those above do not count. By default the first.
     dense : bool
         Whether a file in LIBSVM's format becomes a full matrix, which most methods need.
     split : SplitSpec or None
@@ -155,6 +187,12 @@ class FileSpec(TableSpec):
         min_length=1,
         exclude_if=operator.not_,
         description="of a workbook of Excel, by its name; by default the first",
+    )
+    header_rows: HeaderRows | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="rows of a sheet of Excel that hold the names of the columns: their number, as 2, or the first and "
+        "last of them, as 3-4, where rows above are left out; the parts of a name are joined by blanks",
     )
     dense: bool = Field(default=False, description="read LIBSVM's format into a full matrix")
     split: SplitSpec | None = Field(default=None, description="which rows are for training, for 'train: given'")

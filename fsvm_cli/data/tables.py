@@ -12,7 +12,13 @@ import pyarrow as pa
 from fsvm_cli.console import brief
 from fsvm_cli.data.data_quality import MIN_GROUPS, data_quality_warnings
 from fsvm_cli.data.dataset import Dataset, hash_values
-from fsvm_cli.data.given_splits import check_group_column, check_parts, group_codes, split_by_words
+from fsvm_cli.data.given_splits import (
+    check_column_beside,
+    check_parts,
+    group_codes,
+    order_codes,
+    split_by_words,
+)
 from fsvm_cli.data.messages import TableIssue, issues_in_words, nearest, of_column, shown
 from fsvm_cli.data.preparation import Preparation
 from fsvm_cli.data.readers.csv import MAX_EXACT_INTEGER
@@ -181,6 +187,10 @@ def _coded_words(
         issues.append(of_column(name, f"holds {column.type}, not numbers; drop it"))
         return None
     distinct, codes = np.unique(words, return_inverse=True)
+    if spec.categorical == "ordinal" and (known := _ordered_words(column)):
+        place = {word: number for number, word in enumerate(known)}
+        ascending = np.argsort([place[word] for word in distinct.tolist()])
+        distinct, codes = distinct[ascending], np.argsort(ascending)[codes]
     values: list[str] = distinct.tolist()
     odd = _odd_words(values)
     with_commas = bool(odd) and any(has_comma(value) for value in values)
@@ -192,6 +202,25 @@ def _coded_words(
     coded = np.full(len(column), np.nan)
     coded[~is_missing(column)] = codes
     return tuple(values), coded
+
+
+def _ordered_words(column: pa.ChunkedArray) -> list[str]:
+    """List the categories of a column whose source orders them, ascending; nothing for any other column."""
+    if not (pa.types.is_dictionary(column.type) and column.type.ordered):
+        return []
+    return [str(word) for word in column.unify_dictionaries().combine_chunks().dictionary.to_pylist()]
+
+
+def _kept_orders(features: pa.Table, prepared: Preparation) -> list[str]:
+    """Say in which order the words of ordered categories are numbered."""
+    if prepared.categorical != "ordinal":
+        return []
+    found = [
+        f"'{brief(name)}' ({' < '.join(map(brief, words))})"
+        for name, words in zip(prepared.names, prepared.words, strict=True)
+        if words is not None and _ordered_words(features.column(name))
+    ]
+    return [f"numbered in the order of their categories: {shown(found)}"] if found else []
 
 
 def _refused_words(words_of: dict[str, tuple[str, ...] | None], features: pa.Table) -> list[TableIssue]:
@@ -283,7 +312,7 @@ def dataset_from_table(
         If values are missing or not usable as they are; with every such column and what can be done.
     """
     unclear, issues = _unclear_names(reading.table, spec)
-    asked_for = {spec.target or own_target, part, spec.groups}
+    asked_for = {spec.target or own_target, part, spec.groups, spec.order_by}
     if not reading.table.num_rows or unclear & asked_for:
         raise DataError(issues_in_words(name, issues))
     reading = reading.without_columns(unclear)
@@ -292,8 +321,10 @@ def dataset_from_table(
     if part is not None:
         _check_part(name, table, part, target)
     if spec.groups is not None:
-        check_group_column(name, spec.groups, table.column_names, {target, part})
-    left_out = {target, part, spec.groups, *dropped}
+        check_column_beside(name, spec.groups, "group", table.column_names, {target, part})
+    if spec.order_by is not None:
+        check_column_beside(name, spec.order_by, "order", table.column_names, {target, part})
+    left_out = {target, part, spec.groups, spec.order_by, *dropped}
     issues += [of_column(*issue) for issue in reading.issues.items()]
     features = table.select([column for column in table.column_names if column not in left_out])
     if not features.num_columns and not unclear:
@@ -302,6 +333,7 @@ def dataset_from_table(
     table, features = _without_missing(reading, features, target, spec, issues)
     classes, y = encode_target(target, table.column(target), issues)
     groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, issues)
+    order = None if spec.order_by is None else order_codes(table.column(spec.order_by), spec.order_by, issues)
     clear = [column for column in features.column_names if column not in reading.issues]
     prepared = columns_of(features.select(clear), spec, issues)
     issues += infinite_values(prepared)
@@ -320,13 +352,14 @@ def dataset_from_table(
         y=y,
         feature_names=feature_names,
         class_names=classes,
-        sha256=hash_values(X, y, split, groups=groups, preparation=preparation),
+        sha256=hash_values(X, y, split, groups=groups, order=order, preparation=preparation),
         train_indices=split[0] if split else None,
         test_indices=split[1] if split else None,
         source_columns=None if sources == feature_names else sources,
         groups=groups,
+        order=order,
         preparation=preparation,
-        remarks=(*reading.remarks, *reading.taken_as_missing, *of_table),
+        remarks=(*reading.remarks, *reading.taken_as_missing, *_kept_orders(features, prepared), *of_table),
     )
 
 
@@ -415,8 +448,8 @@ def _without_missing(
     Where there are issues, the tables that are returned hold the rows whose class is known.
     """
     table = reading.table
-    of_groups = [] if spec.groups is None else [spec.groups]
-    read = (target, *of_groups, *features.column_names)
+    beside = [column for column in (spec.groups, spec.order_by) if column is not None]
+    read = dict.fromkeys((target, *beside, *features.column_names))
     holes = {column: missing for column in read if (missing := is_missing(table.column(column))).any()}
     counts = {column: int(missing.sum()) for column, missing in holes.items()}
     if not counts:
@@ -449,6 +482,12 @@ def _without_missing(
             "rows (missing: drop)"
         )
         issues.append(TableIssue("missing groups", text))
+    if spec.order_by is not None and spec.order_by in counts:
+        text = (
+            f"'{brief(spec.order_by)}', which orders the rows, is missing in {counts[spec.order_by]} rows; fill it in, "
+            "or drop the rows (missing: drop)"
+        )
+        issues.append(TableIssue("missing places in the order", text))
     if empty := [column for column in counts if column in features.column_names and holes[column].all()]:
         named = shown([f"'{brief(column)}'" for column in empty])
         text = f"all values are missing in {named}; drop what is empty (drop: COLUMN, or --drop COLUMN)"

@@ -112,7 +112,14 @@ def _load(path: Path, file_format: FileFormat, spec: FileSpec, base_folder: Path
         test_spec = spec.model_copy(update={"file": spec.split.test_file, "format": file_format})
         paths.append(find_file(test_spec, base_folder)[0])
     if file_format == "libsvm":
-        if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical", "groups"}:
+        if spec.model_dump(exclude_defaults=True).keys() & {
+            "target",
+            "drop",
+            "missing",
+            "categorical",
+            "groups",
+            "order_by",
+        }:
             raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")
         if part is not None:
             raise UsageError(f"{path}: LIBSVM's format has no columns to split by; name a test_file, or indices")
@@ -214,7 +221,10 @@ def columns_without_use(spec: FileSpec, base_folder: Path) -> dict[str, str]:
 def _without_use(column: pa.ChunkedArray) -> str:
     if is_missing(column).all():
         return "it is empty"
-    dates = "it holds dates; a number, such as the days since an event, could be a feature"
+    dates = (
+        "it holds dates; a number, such as the days since an event, could be a feature, and order_by (--order-by) "
+        "tests on later rows than those of training"
+    )
     if pa.types.is_temporal(column.type):
         return dates
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
@@ -237,6 +247,7 @@ def _check_options(path: Path, file_format: FileFormat, spec: FileSpec) -> None:
         "decimal": {"csv", "excel"},
         "na": {"csv", "excel"},
         "sheet": {"excel"},
+        "header_rows": {"excel"},
     }
     if wrong := [option for option, formats in of_formats.items() if option in given and file_format not in formats]:
         raise UsageError(f"{path}: '{wrong[0]}' is not for files of this kind ({file_format}); leave it out")
@@ -290,4 +301,4 @@ def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:
         table = pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise DataError(f"{name}: not a table of numbers and words ({str(error).splitlines()[0]})") from error
-    return dataset_from_table(name, numbers_of(table, {spec.target or "", spec.groups or "", *spec.drop}), spec)
+    return dataset_from_table(name, numbers_of(table, no_features(spec)), spec)

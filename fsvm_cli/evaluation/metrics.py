@@ -1,9 +1,14 @@
-"""Figures of merit of a classifier, computed from its confusion matrix, and the errors that complement them."""
+"""Figures of merit of a classifier: from its confusion matrix, the errors that complement them, and from its scores.
+
+Those from scores are computed in `fsvm_cli.evaluation.score_metrics`; their names, units and directions stand here.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -99,9 +104,107 @@ METRICS: Mapping[str, Callable[[NDArray[np.intp]], NDArray[np.float64]]] = {
 }
 """All are at most 1, larger is better; tables and figures show them in per cent. None but mcc is below 0."""
 
-METRIC_TITLES = {name: name.replace("-", " ") for name in METRICS} | {
+F1, AUC, AVERAGE_PRECISION, LOG_LOSS = "f1", "auc", "average-precision", "log-loss"
+SENSITIVITY_PATTERN = r"^sensitivity-at-specificity-(0\.\d+)$"
+"""Names of the sensitivity at a stated specificity, as sensitivity-at-specificity-0.95."""
+
+NAMED_METRICS = (*METRICS, F1, AUC, AVERAGE_PRECISION, LOG_LOSS)
+"""Those that have a single name."""
+
+
+def f1(confusion: NDArray[np.intp], positive: int) -> NDArray[np.float64]:
+    """Harmonic mean of recall and precision of one class, shape (...); 0 where none of its samples is recognised.
+
+    Parameters
+    ----------
+    confusion : ndarray of int, shape (..., n_classes, n_classes)
+        See `confusion_matrix`.
+    positive : int
+        Code of the class.
+    """
+    recognised = confusion[..., positive, positive]
+    n_of_class, n_predicted = confusion[..., positive, :].sum(axis=-1), confusion[..., positive].sum(axis=-1)
+    mean: NDArray[np.float64] = 2 * recognised / np.maximum(n_of_class + n_predicted, 1)
+    return mean
+
+
+def metric_of_counts(name: str, positive: int) -> Callable[[NDArray[np.intp]], NDArray[np.float64]]:
+    """Return a figure of merit that a confusion matrix gives; `positive` is the class that f1 is of."""
+    return functools.partial(f1, positive=positive) if name == F1 else METRICS[name]
+
+
+def stated_specificity(name: str) -> float | None:
+    """Return the specificity at which a metric is the sensitivity; None for any other metric."""
+    found = re.match(SENSITIVITY_PATTERN, name)
+    return float(found[1]) if found else None
+
+
+def needs_scores(name: str) -> bool:
+    """Whether a metric is one of the scores of samples, and not of the classes that are predicted alone."""
+    return name in {AUC, AVERAGE_PRECISION, LOG_LOSS} or stated_specificity(name) is not None
+
+
+def has_positive_class(name: str) -> bool:
+    """Whether a metric depends on which of two classes is the positive one."""
+    return name in {F1, AVERAGE_PRECISION} or stated_specificity(name) is not None
+
+
+def direction(name: str) -> float:
+    """Return 1 for a metric of which larger is better, and -1 for a loss."""
+    return -1.0 if name == LOG_LOSS else 1.0
+
+
+def range_of(name: str) -> tuple[float, float]:
+    """Return the lowest and the highest value that a metric can have."""
+    if name == LOG_LOSS:
+        return 0.0, math.inf
+    return (-1.0 if name == "mcc" else 0.0), 1.0
+
+
+class Unit(NamedTuple):
+    """How a figure of merit is written.
+
+    Attributes
+    ----------
+    factor : float
+        What a value is multiplied by.
+    symbol : str
+    decimals : int
+        Written beside an interval for other samples.
+    point : str
+        A hundredth of the metric, in which differences are told, in the plural.
+    """
+
+    factor: float
+    symbol: str
+    decimals: int
+    point: str
+
+    def written(self, value: float) -> str:
+        """Write a value in this unit, without its symbol."""
+        return f"{self.factor * value:.{self.decimals}f}"
+
+
+PER_CENT = Unit(100.0, "%", 1, "points")
+NATS = Unit(1.0, "nats", 3, "hundredths of a nat")
+
+
+def unit_of(name: str) -> Unit:
+    """Return the unit of a metric: per cent, or nats of a log loss."""
+    return NATS if name == LOG_LOSS else PER_CENT
+
+
+METRIC_TITLES = {name: name.replace("-", " ") for name in NAMED_METRICS} | {
     "rci": "RCI",
     "macro-f1": "macro F1",
     "mcc": "MCC",
+    F1: "F1",
+    AUC: "AUC",
 }
 """What people call them, within a sentence."""
+
+
+def metric_title(name: str) -> str:
+    """Name a metric within a sentence."""
+    specificity = stated_specificity(name)
+    return METRIC_TITLES[name] if specificity is None else f"sensitivity at {100 * specificity:g} % specificity"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def permuted_experiment(experiment: Experiment, permutation: int) -> Experiment:
     rankings = tuple(each for each in config.rankings if can_be_recommended(each))
     rankings = tuple(each for each in rankings if not is_control(each)) or rankings
     n_splits = min(config.recommendation.permuted_splits, config.protocol.splits)
-    kept = {
+    kept: dict[str, Any] = {
         "rankings": rankings,
         "extractors": (),
         "oracle": None,
@@ -87,10 +87,13 @@ def permuted_experiment(experiment: Experiment, permutation: int) -> Experiment:
         "protocol": config.protocol.model_copy(update={"splits": n_splits}),
     }
     if permutation:
-        data = source.dataset
-        y = permute_labels(data.y, data.groups, random_stream(config.protocol.seed, "permuted labels", permutation))
+        data, rows = source.dataset, experiment.rows
+        groups = None if data.groups is None else data.groups[rows]
+        y, rng = data.y.copy(), random_stream(config.protocol.seed, "permuted labels", permutation)
+        y[rows] = permute_labels(data.y[rows], groups, rng)
         identity = hashlib.sha256(f"{source.identity} labels permuted {permutation}".encode()).hexdigest()
         source = replace(source, dataset=replace(data, y=y), identity=identity)
+        kept["metrics"] = ("accuracy",)  # the statistic needs no scores
     return replace(experiment, config=config.model_copy(update=kept), source=source)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.learners.machine import LearnedMachine, Machine
+from fsvm_cli.ranking.always_keep import with_kept_first
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.kernel_descent import descent_kernel, kernel_at, weights_of_subset
 from fsvm_cli.ranking.kpd import KernelParameterDescent
@@ -29,7 +30,7 @@ from fsvm_cli.spec.rankings import (
 from fsvm_cli.spec.schema import ORACLE, RELEVANT, selections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -360,6 +361,47 @@ def further_random_orders(config: Config) -> tuple[FurtherRandomOrder, ...]:
         for ranking in controls[:1]
         for number in range(2, RANDOM_ORDERS + 1)
     )
+
+
+@dataclass(frozen=True)
+class WithKept(ComparedMethod):
+    """A ranking in which some features come first, whatever their scores."""
+
+    ranked: Ranked
+    kept: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        """Name the ranking."""
+        return self.ranked.label
+
+    @property
+    def classifier(self) -> ExperimentClassifier:  # type: ignore[override]
+        """That of the ranking."""
+        return self.ranked.classifier
+
+    def order(self, trial: TrialData) -> Ordering:
+        """Put the features that are kept before the others."""
+        ordering = self.ranked.order(trial)
+        scores = with_kept_first(np.array(ordering.scores), self.kept)
+        return replace(ordering, columns=order_of(scores), scores=tuple(map(float, scores)))
+
+    def learner(self, trial: TrialData, ordering: Ordering) -> Learner:
+        """Choose as the ranking does."""
+        return self.ranked.learner(trial, ordering)
+
+    def identity(self) -> dict[str, Any]:
+        """Name the ranking and the features."""
+        return (self.ranked.identity() or {}) | {"always_keep": list(self.kept)}
+
+    def code(self) -> tuple[type, ...]:
+        """List this class, and those of the ranking."""
+        return WithKept, *self.ranked.code()
+
+
+def with_kept(methods: Iterable[ComparedMethod], kept: tuple[int, ...]) -> tuple[ComparedMethod, ...]:
+    """Put some features first in every ranking."""
+    return tuple(WithKept(each, kept) if kept and isinstance(each, Ranked) else each for each in methods)
 
 
 @dataclass(frozen=True)

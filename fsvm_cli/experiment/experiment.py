@@ -8,15 +8,20 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fsvm_cli.data.source import FixedSource, GeneratedSource
+import numpy as np
+
+from fsvm_cli.data.source import FixedSource, GeneratedSource, features_called
 from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
-from fsvm_cli.experiment.compared_methods import compared_methods_of, further_random_orders, oracle_of
+from fsvm_cli.evaluation.metrics import has_positive_class, needs_scores
+from fsvm_cli.experiment.compared_methods import compared_methods_of, further_random_orders, oracle_of, with_kept
 from fsvm_cli.sources import code_of
 from fsvm_cli.spec.rankings import can_be_recommended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.experiment.compared_methods import ComparedMethod
@@ -27,6 +32,9 @@ TRIAL_DEFINITIONS = tuple(
     f"{__package__}.trial.{name}" for name in ("DrawnTrial", "draw_parts", "run_compared_methods")
 )
 """Definitions that compute an outcome from the data; as names, because their libraries take a second to load."""
+
+SCORE_METRIC_DEFINITIONS = (f"{__package__}.score_metrics.with_score_metrics",)
+"""Those that add what a config asks for beside the classes that are predicted."""
 
 CODE_KEY = "code"
 """Entry of the parts of a key that holds the hash of the code."""
@@ -60,12 +68,15 @@ class Experiment:
         Numbers of retained features, ascending; the last is that of all features.
     n_test : dict of int to int
         Rows of the test part for each number of training rows.
+    within : tuple of int or None
+        The rows that its splits divide, where these are the training rows of a given split, ascending; None for all.
     """
 
     config: Config
     source: DataSource
     sizes: tuple[int, ...]
     n_test: dict[int, int]
+    within: tuple[int, ...] | None = None
 
     def trials(self) -> Iterator[Trial]:
         """Yield the planned trials, split by split; before bootstrap samples the one on the whole sample."""
@@ -75,22 +86,49 @@ class Experiment:
 
     @functools.cached_property
     def ends_in_recommendation(self) -> bool:
-        """Whether it is on the user's own data, with rankings and several splits of one size."""
+        """Whether it is on the user's own data, with rankings and several splits of one size, random or in order."""
         config = self.config
         return (
             not isinstance(config.dataset, NamedSpec)
             and config.paper is None
             and config.control is None
-            and not config.protocol.is_listed
+            and (self.within is not None or config.protocol.is_ordered or not config.protocol.is_listed)
             and len(self.n_test) == 1
             and any(map(can_be_recommended, config.rankings))
         )
 
     @functools.cached_property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows that splits divide, ascending."""
+        return np.arange(self.source.n_samples) if self.within is None else np.array(self.within, dtype=np.intp)
+
+    @functools.cached_property
+    def score_metrics(self) -> tuple[str, ...]:
+        """The figures of merit of scores that trials compute, in alphabetical order."""
+        return tuple(sorted(filter(needs_scores, self.config.metrics)))
+
+    @functools.cached_property
+    def positive(self) -> int:
+        """Code of the positive one of two classes: that of the config, or the rarer one, of equals the second."""
+        names = self.source.class_names
+        if self.config.positive is not None:
+            return names.index(self.config.positive)
+        if not isinstance(self.source, FixedSource):
+            return 1
+        counts = np.bincount(self.source.dataset.y, minlength=self.source.n_classes)
+        return len(names) - 1 - int(np.argmin(counts[::-1]))
+
+    @functools.cached_property
     def compared_methods(self) -> tuple[ComparedMethod, ...]:
         """The compared methods; outcomes refer to them by their indices here."""
         further = further_random_orders(self.config) if self.ends_in_recommendation else ()
-        return (*compared_methods_of(self.config), *oracle_of(self.config, self.source), *further)
+        methods = (*compared_methods_of(self.config), *oracle_of(self.config, self.source), *further)
+        return with_kept(methods, self.always_kept)
+
+    @functools.cached_property
+    def always_kept(self) -> tuple[int, ...]:
+        """The features that every subset holds, in the order of the config; `plan` has checked their names."""
+        return features_called(self.config.always_keep, self.source)
 
     def numbers(self) -> range:
         """Numbers of the compared methods."""
@@ -123,9 +161,12 @@ class Experiment:
         """Return what the outcomes of a compared method depend on, except the split."""
         compared = self.compared_methods[compared_method]
         # Random splits have no entry, so that keys from before given splits existed stay valid.
-        given = {"split": self.config.protocol.train[0]} if self.config.protocol.is_listed else {}
+        given: dict[str, Any] = {"split": self.config.protocol.train[0]} if self.config.protocol.is_listed else {}
         if self.config.protocol.row_order is not None:
             given |= {"row_order": self.config.protocol.row_order}
+        if self.score_metrics:
+            depends = any(map(has_positive_class, self.score_metrics))
+            given |= {"score_metrics": [*self.score_metrics], "positive": self.positive if depends else None}
         return given | {
             "data": self.source.identity,
             "scaling": self.config.scaling,
@@ -139,7 +180,8 @@ class Experiment:
     def code(self, compared_method: int) -> Code:
         """Hash the code that the outcomes of a compared method come from."""
         compared = self.compared_methods[compared_method]
-        return code_of(*TRIAL_DEFINITIONS, *self._data_code(), *compared.code(), type(compared.classifier))
+        own = SCORE_METRIC_DEFINITIONS if self.score_metrics else ()
+        return code_of(*TRIAL_DEFINITIONS, *own, *self._data_code(), *compared.code(), type(compared.classifier))
 
     def _data_code(self) -> Iterator[object]:
         """Yield the functions and classes that draw or prepare the data of a trial, if any."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,14 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.console import brief
+from fsvm_cli.data.given_splits import check_parts, splits_in_order
 from fsvm_cli.data.messages import nearest, shown
 from fsvm_cli.data.opening import metadata, open_source
 from fsvm_cli.data.scaling import EXPRESSION, SHIFTING_SCALINGS, fit_scaling, logarithms_by_row, shifts_sparse
-from fsvm_cli.data.source import FixedSource, metadata_of
+from fsvm_cli.data.source import FixedSource, features_called, metadata_of
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.bootstrap import bootstrap_split
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
+from fsvm_cli.evaluation.metrics import AUC, F1, has_positive_class, needs_scores
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.experiment import Experiment
@@ -81,17 +84,41 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     n_test = {} if config.protocol.is_listed else drawn_rows(config.protocol, data)
     if config.protocol.is_listed and isinstance(source, FixedSource):
         try:
-            source = replace(source, splits=listed_splits(source, config.protocol))
+            source = _with_splits(source, config.protocol)
         except ValueError as error:
             raise document.error(("protocol", "train"), f"{source.name}: {error}") from error
         n_test = listed_rows(source, config.protocol)
+    n_kept = _n_always_kept(loaded, source)
     listed = config.subsets if isinstance(config.subsets, tuple) else ()
-    sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else listed
+    sizes = tuple(range(max(n_kept, 1), source.n_features + 1)) if config.subsets == "all" else listed
     if not config.rankings:
         sizes = ()
     _check_input_range(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
+
+
+def _n_always_kept(loaded: LoadedConfig, source: DataSource) -> int:
+    """Count the features that every subset holds; a UsageError names one that is not there, or smaller subsets."""
+    config = loaded.config
+    try:
+        n_kept = len(features_called(config.always_keep, source))
+    except UsageError as error:
+        raise loaded.document.error(("always_keep",), str(error)) from error
+    small = [str(size) for size in config.subsets if size < n_kept] if isinstance(config.subsets, tuple) else []
+    if small:
+        raise loaded.document.error(
+            ("subsets",), f"{n_kept} features are always kept, and {shown(small)} are fewer; write {n_kept} or more"
+        )
+    return n_kept
+
+
+def _with_splits(source: FixedSource, protocol: Protocol) -> FixedSource:
+    """Return the data with the splits of the protocol; a ValueError says why they cannot be divided so."""
+    splits, identity = listed_splits(source, protocol), source.identity
+    if protocol.is_ordered:  # where the origins lie depends on their number
+        identity = hashlib.sha256(f"{identity} before {protocol.splits}".encode()).hexdigest()
+    return replace(source, splits=splits, identity=identity)
 
 
 def drawn_orders(source: DataSource, protocol: Protocol) -> tuple[GivenSplit, ...]:
@@ -114,6 +141,15 @@ def listed_splits(source: FixedSource, protocol: Protocol) -> tuple[GivenSplit, 
         streams = (random_stream(seed, "bootstrap sample", number) for number in range(protocol.splits))
         whole = np.arange(len(y))
         return ((whole, whole), *(bootstrap_split(y, groups, stream) for stream in streams))
+    if protocol.is_ordered:
+        assert source.dataset.order is not None, "checked before"
+        splits = splits_in_order(source.dataset.order, groups, protocol.splits)
+        for number, split in enumerate(splits, start=1):
+            try:
+                check_parts(*split, y, source.class_names)
+            except ValueError as error:
+                raise ValueError(f"origin {number} of {len(splits)}: {error}; write fewer splits") from error
+        return splits
     if protocol.folds == LEAVE_ONE_OUT:
         # In random order, so that the first of them are no special ones.
         divided = leave_one_out(y, groups=groups, caller="train")
@@ -205,6 +241,7 @@ def issues_with_data(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
     yield from _issues_of_oracle(config, data)
     yield from _issues_of_class_kernels(config, data)
     yield from _issues_of_class_weights(config, data)
+    yield from _issues_of_metrics(config, data)
     for name in config.record:
         yield from record_kinds()[name].issues(config, data)
     if data.is_sparse:
@@ -223,16 +260,24 @@ def _rows_of(protocol: Protocol, part: Fraction | int | str, data: DatasetMetada
     return n_train, data.n_samples - n_train if protocol.test is None else count_rows(protocol.test, data.n_samples)
 
 
+def _issues_of_listed_splits(protocol: Protocol, data: DatasetMetadata) -> Iterator[Issue]:
+    """Find data without rows, groups or an order to divide them by."""
+    n_units = data.n_samples if data.n_groups is None else data.n_groups
+    if protocol.is_ordered and not data.has_order:
+        message = f"no column orders the rows of {data.name}; name one under 'dataset' (order_by: COLUMN)"
+        yield Issue(("protocol", "train"), message)
+    elif data.knows_relevant_features:
+        message = f"{data.name} is drawn anew for each trial, and has no rows to divide; write a number of rows"
+        yield Issue(("protocol", "train"), message)
+    elif protocol.folds == LEAVE_ONE_OUT and protocol.splits > n_units:
+        what = "rows" if data.n_groups is None else "groups"
+        message = f"{data.name} has {n_units} {what} to leave out one by one; write {n_units} or fewer"
+        yield Issue(("protocol", "splits"), message)
+
+
 def _issues_of_split(protocol: Protocol, data: DatasetMetadata) -> Iterator[Issue]:
     if protocol.is_listed and not protocol.is_given:
-        n_units = data.n_samples if data.n_groups is None else data.n_groups
-        if data.knows_relevant_features:
-            message = f"{data.name} is drawn anew for each trial, and has no rows to divide; write a number of rows"
-            yield Issue(("protocol", "train"), message)
-        elif protocol.folds == LEAVE_ONE_OUT and protocol.splits > n_units:
-            what = "rows" if data.n_groups is None else "groups"
-            message = f"{data.name} has {n_units} {what} to leave out one by one; write {n_units} or fewer"
-            yield Issue(("protocol", "splits"), message)
+        yield from _issues_of_listed_splits(protocol, data)
         return
     if protocol.is_given:
         if not data.n_splits:
@@ -349,6 +394,32 @@ def _issues_of_class_weights(config: Config, data: DatasetMetadata) -> Iterator[
         weights = classifier.class_weight if isinstance(classifier, Classifier) else None
         if isinstance(weights, dict):
             yield from _unknown_classes(weights, (*location, "class_weight"), data)
+
+
+def _issues_of_metrics(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
+    """Find figures of merit of two classes where there are more, and a positive class that the data lack."""
+    n_classes = len(data.class_names)
+    if config.positive is not None:
+        here = ("positive",)
+        if n_classes != 2:
+            yield Issue(here, f"one of two classes is positive, and {data.name} has {n_classes}; leave it out")
+        elif config.positive not in data.class_names:
+            yield Issue(here, f"{data.name} has no class '{brief(config.positive)}'; it has {shown(data.class_names)}")
+    for index, name in enumerate(config.metrics):
+        if has_positive_class(name) and n_classes != 2:
+            instead = "macro-f1" if name == F1 else f"{AUC}, the mean of each class against the rest"
+            yield Issue(
+                ("metrics", index),
+                f"{name} is of two classes, and {data.name} has {n_classes}; write {instead}, or leave it out",
+            )
+        if needs_scores(name) and n_classes != 2:
+            for location, classifier in config.classifiers_written():
+                if isinstance(classifier, TunedMachineSpec) and classifier.multiclass == "one-vs-one":
+                    yield Issue(
+                        (*location, "multiclass"),
+                        f"{name} needs a score of each class against the rest, which machines of pairs do not have; "
+                        "write one-vs-rest, or leave the metric out",
+                    )
 
 
 def _unknown_classes(named: Iterable[str], here: Location, data: DatasetMetadata) -> Iterator[Issue]:

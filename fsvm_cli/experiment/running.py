@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.experiment.records import record_kinds
+from fsvm_cli.experiment.score_metrics import with_score_metrics
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, failing, run_compared_methods
 from fsvm_cli.sources import code_of
 
@@ -111,6 +112,8 @@ def run_trial(
     errors: dict[int, str] = {}
     with failing(errors, wanted):
         entries = run_compared_methods(drawn(), wanted, errors)
+        if experiment.score_metrics:
+            entries = with_score_metrics(drawn(), entries, errors)
     seconds = time.thread_time() - begin
     recorded: dict[str, str] = {}
     failed: dict[str, str] = {}

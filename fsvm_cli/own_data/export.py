@@ -24,7 +24,6 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     Normalizer,
     OneHotEncoder,
-    OrdinalEncoder,
     StandardScaler,
 )
 
@@ -40,6 +39,7 @@ from fsvm_cli.evaluation.splits import Parts
 from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.trial import DrawnTrial
 from fsvm_cli.learners.base import EstimatorLearner
+from fsvm_cli.ranking.always_keep import AlwaysKeep
 from fsvm_cli.spec.rankings import learns_machine
 from fsvm_cli.svm.kernels.base import Kernel
 
@@ -89,8 +89,7 @@ def _transformer(prepared: Preparation, columns: Sequence[int]) -> Any:
     most_frequent = SimpleImputer(strategy="most_frequent")
     if prepared.categorical == "ordinal":
         # An unknown word counts as missing.
-        encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
-        return make_pipeline(encoder, most_frequent)
+        return make_pipeline(prepared.encoder(columns[0]), most_frequent)
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     return make_pipeline(most_frequent, encoder) if fills else encoder
 
@@ -205,7 +204,10 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
     learner = learner.for_labels(dict(zip(dataset.y.tolist(), dataset.labels().tolist(), strict=True)))
     ranking_arguments = learner.ranking_arguments()
     seed = int(drawn.stream("ranking", ranking.method).integers(2**31))
-    selector = ranking.estimator(**ranking_arguments, random_state=seed).set_params(n_features_to_select=n_features)
+    selector: Any = ranking.estimator(**ranking_arguments, random_state=seed)
+    if experiment.always_kept:
+        selector = AlwaysKeep(selector, experiment.always_kept)
+    selector = selector.set_params(n_features_to_select=n_features)
     steps: list[tuple[str, Any]] = [] if sp.issparse(X) else [("columns", table_transformer(dataset))]
     steps += [("scaling", SCALERS[scaling]()), ("selector", selector)]
     steps += [

@@ -16,6 +16,7 @@ import threadpoolctl
 from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.inspection import permutation_importance
+from sklearn.metrics import average_precision_score, f1_score, make_scorer
 from sklearn.pipeline import Pipeline
 
 from fsvm_cli.config_io import Document, as_in_documents, validate
@@ -27,10 +28,20 @@ from fsvm_cli.data.source_spec import FileSpec, TableSpec
 from fsvm_cli.data.tables import class_names_of, columns_of
 from fsvm_cli.data.user_file import FORMAT_OF_SUFFIX, TEXT_FORMATS, find_file, read_columns
 from fsvm_cli.errors import DataError, UsageError
-from fsvm_cli.evaluation.metrics import confusion_matrix
+from fsvm_cli.evaluation.bootstrap import bootstrap_interval
+from fsvm_cli.evaluation.metrics import (
+    AUC,
+    AVERAGE_PRECISION,
+    F1,
+    LOG_LOSS,
+    confusion_matrix,
+    metric_of_counts,
+    needs_scores,
+)
 from fsvm_cli.evaluation.roc import area_under_roc
+from fsvm_cli.evaluation.score_metrics import limits_for_other_samples, score_metric
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evaluation.splits import random_group_split, random_split
+from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
 from fsvm_cli.evaluation.statistics import CONFIDENCE, difference_interval
 
 if TYPE_CHECKING:
@@ -43,8 +54,13 @@ if TYPE_CHECKING:
     from fsvm_cli.own_data.export import Export
     from fsvm_cli.own_data.standalone import Standalone
 
-SCORERS = {"accuracy": "accuracy", "balanced-accuracy": "balanced_accuracy"}
-"""What scikit-learn calls the metrics that a permutation may cost."""
+SCORERS: Mapping[str, str] = {
+    "accuracy": "accuracy",
+    "balanced-accuracy": "balanced_accuracy",
+    "macro-f1": "f1_macro",
+    "mcc": "matthews_corrcoef",
+}
+"""What scikit-learn calls the metrics that a permutation may cost, but for those of two classes."""
 N_SPLITS = 20
 """Splits of the run on whose test parts the importance is measured."""
 N_REPEATS = 10
@@ -137,6 +153,7 @@ def read_rows(file: str, card: Mapping[str, Any], options: Mapping[str, Any], ta
     unused = {"dense"}
     unused |= set() if file_format == "csv" else {"separator", "encoding"} - options.keys()
     unused |= set() if file_format in TEXT_FORMATS else {"decimal", "na"}
+    unused |= set() if file_format == "excel" else {"header_rows"} - options.keys()
     content = as_in_documents({"file": file} | {k: v for k, v in reading.items() if k not in unused})
     spec = validate(Document("file", content, {(key,): key for key in content}), FileSpec)
     path, file_format = find_file(spec, Path())
@@ -318,6 +335,10 @@ class Evaluation:
     log_loss, brier_score : float or None
         Of calibrated probabilities: natural logarithm; mean of the sum of squared differences over the classes.
     importance : Importance or None
+    others : dict of str to Share
+        Further figures of merit that the run listed, by their names in configs, with intervals for other rows.
+    positive : str or None
+        The positive one of two classes, for those that have one.
     """
 
     classes: tuple[str, ...]
@@ -329,6 +350,8 @@ class Evaluation:
     log_loss: float | None
     brier_score: float | None
     importance: Importance | None
+    others: Mapping[str, Share]
+    positive: str | None
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON takes it."""
@@ -340,20 +363,27 @@ class Evaluation:
             "area_under_roc": None if self.area_under_roc is None else asdict(self.area_under_roc),
             "log_loss": self.log_loss,
             "brier_score": self.brier_score,
+            "positive": self.positive,
+            "others": {name: asdict(share) for name, share in self.others.items()},
             "confusion": self.confusion.tolist(),
             "importance": None if self.importance is None else self.importance.content(),
         }
 
 
-def evaluate(model: Any, rows: HeldOutRows, metric: str = "accuracy") -> Evaluation:
+def evaluate(
+    model: Any, rows: HeldOutRows, metrics: Sequence[str] = ("accuracy",), positive: str | None = None
+) -> Evaluation:
     """Score a model on rows whose classes are known; rows without a class are left out.
 
     Parameters
     ----------
     model : Pipeline
     rows : HeldOutRows
-    metric : {"accuracy", "balanced-accuracy"}
-        What the importance of a column is a loss of.
+    metrics : sequence of str
+        Names in configs. The importance of a column is a loss of the first, or of the accuracy where that is a loss
+        itself, or needs a threshold.
+    positive : str or None
+        The positive one of two classes; None for the second.
 
     Raises
     ------
@@ -396,12 +426,71 @@ def evaluate(model: Any, rows: HeldOutRows, metric: str = "accuracy") -> Evaluat
         area_under_roc=area,
         log_loss=log_loss,
         brier_score=brier,
-        importance=importance_on_rows(model, samples, model.classes_[y], metric),
+        importance=importance_on_rows(model, samples, model.classes_[y], metrics[0], positive=positive),
+        others=_others(metrics, y, confusion, scores, code.get(positive or "", 1)),
+        positive=positive if len(classes) == 2 else None,
     )
 
 
-def importance_on_rows(
-    model: Any, samples: Any, labels: NDArray[Any], metric: str, about: str = "on these rows"
+def _others(
+    metrics: Sequence[str],
+    y: NDArray[np.intp],
+    confusion: NDArray[np.intp],
+    scores: NDArray[np.float64] | None,
+    positive: int,
+) -> dict[str, Share]:
+    """Compute the figures of merit that a run lists beside those that every evaluation has."""
+    found = {}
+    for name in metrics:
+        if name in {"accuracy", "balanced-accuracy", AUC, LOG_LOSS}:
+            continue
+        if needs_scores(name):
+            if scores is None:
+                continue
+            value = score_metric(name, y, scores, None, positive)
+            limits = limits_for_other_samples(name, value, confusion.sum(axis=1).astype(float), math.nan)
+        else:
+            of_counts = metric_of_counts(name, positive)
+            value = float(of_counts(confusion))
+            limits = bootstrap_interval(of_counts, confusion, random_stream(0, "bootstrap", name))
+        found[name] = Share(value, *limits, len(y))
+    return found
+
+
+def scorer_of(metric: str, classes: Sequence[Any], positive: str | None) -> tuple[str, Any]:
+    """Return the metric that a permutation costs, and scikit-learn's scorer of it.
+
+    Parameters
+    ----------
+    metric : str
+        Of the run; the accuracy takes the place of a loss, of the sensitivity at a specificity, and of an area of
+        several classes.
+    classes : sequence
+        Labels of the model.
+    positive : str or None
+        The positive one of two classes; None for the second.
+    """
+    if metric in SCORERS:
+        return metric, SCORERS[metric]
+    if len(classes) == 2:
+        label = next((label for label in classes if str(label) == positive), classes[1])
+        if metric == F1:
+            return metric, make_scorer(f1_score, pos_label=label, zero_division=0)
+        if metric == AVERAGE_PRECISION:
+            responses = ("decision_function", "predict_proba")
+            return metric, make_scorer(average_precision_score, response_method=responses, pos_label=label)
+        if metric == AUC:
+            return metric, "roc_auc"
+    return "accuracy", "accuracy"
+
+
+def importance_on_rows(  # noqa: PLR0917 - what is measured, and of what
+    model: Any,
+    samples: Any,
+    labels: NDArray[Any],
+    metric: str,
+    about: str = "on these rows",
+    positive: str | None = None,
 ) -> Importance | None:
     """Measure what permuting each column costs on rows that the model was not fitted on.
 
@@ -415,7 +504,8 @@ def importance_on_rows(
     """
     if sp.issparse(samples) or samples.shape[1] > MAX_COLUMNS or len(labels) < 2:
         return None
-    settings = {"scoring": SCORERS.get(metric, "accuracy"), "random_state": 0}
+    metric, scorer = scorer_of(metric, model.classes_, positive)
+    settings = {"scoring": scorer, "random_state": 0}
     rng = random_stream(0, "importance")
     with threadpoolctl.threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a sample without one of the classes
@@ -426,7 +516,8 @@ def importance_on_rows(
             settings["random_state"] = int(rng.integers(2**31))
             found = permutation_importance(model, samples.iloc[rows], labels[rows], n_repeats=1, **settings)
             drawn.append(found.importances_mean)
-    low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
+    # A sample of one class alone has no area.
+    low, high = np.nanquantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
     named = [*samples.columns]
     return _importance(metric, about, named, zip(means.tolist(), low.tolist(), high.tolist(), strict=True))
 
@@ -437,7 +528,7 @@ def _importance(metric: str, about: str, names: Sequence[str], values: Any) -> I
         for name, (mean, low, high) in zip(names, values, strict=True)
     ]
     columns.sort(key=lambda column: -float(str(column["mean"])))
-    return Importance(metric if metric in SCORERS else "accuracy", about, tuple(columns))
+    return Importance(metric, about, tuple(columns))
 
 
 def importance_on_splits(exported: Export, found: Standalone, experiment: Experiment) -> Importance | None:
@@ -456,12 +547,14 @@ def importance_on_splits(exported: Export, found: Standalone, experiment: Experi
     dataset, source, config = exported.dataset, experiment.source, experiment.config
     if sp.issparse(dataset.X) or not 0 < len(found.columns) <= MAX_COLUMNS or not isinstance(source, FixedSource):
         return None
-    metric = config.metrics[0]
+    positive = source.class_names[experiment.positive]
+    metric, scorer = scorer_of(config.metrics[0], found.model.classes_, positive)
     samples, labels = dataset.frame()[[*found.columns]], dataset.labels()
     if len(exported.rows) < dataset.n_samples:
         rest = np.setdiff1d(np.arange(dataset.n_samples), exported.rows)
         about = f"on the {len(rest)} rows outside the training part"
-        return _with_scores(importance_on_rows(found.model, samples.iloc[rest], labels[rest], metric, about), found)
+        on_rest = importance_on_rows(found.model, samples.iloc[rest], labels[rest], metric, about, positive)
+        return _with_scores(on_rest, found)
     if config.protocol.is_given or len(experiment.n_test) != 1 or config.protocol.splits < 2:
         return None
     ((n_train, n_test),) = experiment.n_test.items()
@@ -469,11 +562,12 @@ def importance_on_splits(exported: Export, found: Standalone, experiment: Experi
     losses = []
     for split in range(min(N_SPLITS, config.protocol.splits)):
         rng = random_stream(config.protocol.seed, "split", split)
-        parts = (
-            random_split(dataset.n_samples, n_train, n_test, rng)
-            if dataset.groups is None
-            else random_group_split(dataset.y, dataset.groups, n_train, n_test, rng)
-        )
+        if config.protocol.is_ordered:
+            parts = Split(*source.given_splits[split])
+        elif dataset.groups is None:
+            parts = random_split(dataset.n_samples, n_train, n_test, rng)
+        else:
+            parts = random_group_split(dataset.y, dataset.groups, n_train, n_test, rng)
         with threadpoolctl.threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             fitted = clone(machine).fit(samples.iloc[parts.train], labels[parts.train])
@@ -481,7 +575,7 @@ def importance_on_splits(exported: Export, found: Standalone, experiment: Experi
                 fitted,
                 samples.iloc[parts.test],
                 labels[parts.test],
-                scoring=SCORERS.get(metric, "accuracy"),
+                scoring=scorer,
                 n_repeats=N_REPEATS,
                 random_state=split,
             )

@@ -28,6 +28,8 @@ MAX_SUBSET_SIZES = 20
 """Subset sizes in a config; with more features than this they are geometrically spaced."""
 SIZES = ((100_000, 50, 5), (2_000_000, 20, 2), (math.inf, 10, 1))
 """Rows times rows and features, up to which a config has so many splits, of which so many test for chance."""
+N_ORIGINS = 5
+"""Where a column orders the rows."""
 TUNING_FOLDS = 5
 LINEAR_CS = "[0.001, 0.01, 0.1, 1, 10]"
 GAUSSIAN_CS = "[0.1, 1, 10, 100]"
@@ -141,13 +143,12 @@ def first_config(
         "classifier:",
         *_machine(data, is_imbalanced=is_imbalanced),
         "protocol:",
-        f"  splits: {n_splits}  # random ones; more make the intervals narrower, and only new ones are computed",
-        "  train: 2/3  # of the rows; the others test",
+        *_splits(data, n_splits),
         "  seed: 1",
         "rankings:",
         *_rankings(source, is_imbalanced=is_imbalanced),
         f"subsets: {_sizes(data.n_features)}  # numbers of features that are kept",
-        f"metrics: [{', '.join(metrics)}]  # the first decides; there are macro-f1 and mcc, too",
+        f"metrics: [{', '.join(metrics)}]  # the first decides{_other_metrics(data, is_imbalanced=is_imbalanced)}",
         "recommendation:",
         "  margin: 1  # percentage points that may be given away for fewer features",
         "  permutations: 39  # of the labels at most, to test whether anything is better than chance; 0: no test",
@@ -157,10 +158,33 @@ def first_config(
     return "\n".join(lines) + "\n"
 
 
+def _other_metrics(data: Dataset, *, is_imbalanced: bool) -> str:
+    """Name figures of merit that a user may want, first those for rare classes where there is one."""
+    if data.n_classes > 2:
+        return "; there are macro-f1, mcc and, with one-vs-rest, auc and log-loss, too"
+    rarer = min(data.class_counts().items(), key=lambda each: each[1])[0]
+    if is_imbalanced:
+        return (
+            f"; to find the rare '{_comment(rarer)}': average-precision, f1, sensitivity-at-specificity-0.95 (add "
+            f"positive: {_text(rarer)})"
+        )
+    return "; there are f1, macro-f1, mcc, auc, average-precision and log-loss, too"
+
+
 def _grouping(dataset: Mapping[str, Any]) -> Iterator[str]:
     """Yield a commented key `groups`, for a table with named columns."""
     if "target" in dataset and "groups" not in dataset:
         yield "  # groups: COLUMN  # whose rows of one value, such as one patient, stay on one side of every split"
+
+
+def _splits(data: Dataset, n_splits: int) -> Iterator[str]:
+    """Yield the keys that divide the rows: at random, or by their order."""
+    if data.order is not None:
+        yield f"  splits: {N_ORIGINS}  # origins in the order of the rows: those before each train, some after it test"
+        yield "  train: before"
+        return
+    yield f"  splits: {n_splits}  # random ones; more make the intervals narrower, and only new ones are computed"
+    yield "  train: 2/3  # of the rows; the others test"
 
 
 def _machine(data: Dataset, *, is_imbalanced: bool) -> Iterator[str]:

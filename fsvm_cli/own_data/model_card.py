@@ -17,7 +17,7 @@ from fsvm_cli.console import brief
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.data.user_file import find_file
 from fsvm_cli.errors import DataError
-from fsvm_cli.evaluation.metrics import METRIC_TITLES
+from fsvm_cli.evaluation.metrics import metric_title, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.rankings import Ranking
 
 FORMAT = 1
-READING_KEYS = {"format", "separator", "encoding", "decimal", "na", "dense"}
+READING_KEYS = {"format", "separator", "encoding", "decimal", "na", "header_rows", "dense"}
 """Keys of `FileSpec` that say how a file is read, whichever its columns."""
 FEW_PER_CLASS = 30
 """Rows of a class below which the card says that its recall is hardly known."""
@@ -83,7 +83,11 @@ def model_card(
     fitted = found.model[-1]
     counts = {str(label): int(n) for label, n in zip(*np.unique(exported.labels(), return_counts=True), strict=True)}
     own = [row for row in tried if row["ranking"] == ranking.label and row["n_features"] == len(found.features)]
-    accuracy = {key: own[0].get(key) for key in ("metric", "mean", "ci_low", "ci_high", "n_trials")} if own else None
+    accuracy: dict[str, Any] | None = None
+    if own:
+        accuracy = {key: own[0].get(key) for key in ("metric", "mean", "ci_low", "ci_high", "n_trials")}
+        accuracy["trials"] = "origins in time" if config.protocol.is_ordered else "random splits"
+        accuracy["trials"] += " of its training rows" * config.protocol.is_given
     classifier = config.classifier_of(ranking).model_dump(mode="json", exclude_defaults=True)
     card = {
         "card": FORMAT,
@@ -122,6 +126,8 @@ def model_card(
             "seed": config.protocol.seed,
         },
         "accuracy": accuracy,
+        "metrics": list(config.metrics),
+        "positive": experiment.source.class_names[experiment.positive] if experiment.source.n_classes == 2 else None,
         "tried": [{k: v for k, v in row.items() if k in _TRIED} for row in tried],
         "importance": None if importance is None else importance.content(),
         "versions": {
@@ -265,9 +271,10 @@ def _lines(card: Mapping[str, Any], model_name: str) -> Iterator[str]:
         f"{_cell(json.dumps(selection['classifier']))}, seed {selection['seed']}."
     )
     if card["tried"]:
-        yield from ["", "| | features | mean, % | 95 % interval |", "|---|---|---|---|"]
+        unit = unit_of(card["tried"][0]["metric"])
+        yield from ["", f"| | features | mean, {unit.symbol} | 95 % interval |", "|---|---|---|---|"]
         yield from (
-            f"| {_cell(row['ranking'])} | {row['n_features'] or ''} | {100 * row['mean']:.1f} | {_interval(row)} |"
+            f"| {_cell(row['ranking'])} | {row['n_features'] or ''} | {unit.written(row['mean'])} | {_interval(row)} |"
             for row in card["tried"]
             if row.get("mean") is not None
         )
@@ -285,9 +292,10 @@ def _accuracy_in_words(accuracy: Mapping[str, Any] | None) -> Iterator[str]:
     if accuracy is None:
         yield "Not known for this number of features: the run's `curves.csv` has what other splits show."
         return
-    title = METRIC_TITLES.get(accuracy["metric"], accuracy["metric"])
+    title, unit = metric_title(accuracy["metric"]), unit_of(accuracy["metric"])
+    mean = f"{unit.written(accuracy['mean'])} {unit.symbol}"
     yield (
-        f"Test {title} {100 * accuracy['mean']:.1f} % {_interval(accuracy)} over {accuracy['n_trials']} random splits; "
+        f"Test {title} {mean} {_interval(accuracy)} over {accuracy['n_trials']} {accuracy['trials']}; "
         "the interval is of 95 %, and allows for the rows that splits share."
     )
 
@@ -309,7 +317,8 @@ def _importance_in_words(importance: Mapping[str, Any] | None) -> Iterator[str]:
 
 def _interval(row: Mapping[str, Any]) -> str:
     low, high = row.get("ci_low"), row.get("ci_high")
-    return "" if low is None or high is None or math.isnan(low) else f"[{100 * low:.1f}, {100 * high:.1f}]"
+    unit = unit_of(row["metric"])
+    return "" if low is None or high is None or math.isnan(low) else f"[{unit.written(low)}, {unit.written(high)}]"
 
 
 def _cell(text: object) -> str:

@@ -19,7 +19,7 @@ from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.readers.numbers import quoted
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import fixed_source, metadata_of
+from fsvm_cli.data.source import features_called, fixed_source, metadata_of
 from fsvm_cli.data.source_spec import FileSpec, NamedSpec, TableSpec
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.evaluation.false_discovery import CollinearError, Controls, knockoff_q_values, permuted_q_values
@@ -28,6 +28,7 @@ from fsvm_cli.evidence.parameters import CAVEATS, NOTHING_FOUND
 from fsvm_cli.files import is_file
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.own_data.request import SEED, ranking_request
+from fsvm_cli.ranking.always_keep import with_kept_first
 from fsvm_cli.ranking.base import order_of
 
 if TYPE_CHECKING:
@@ -111,7 +112,9 @@ def rank(
     decimal: DecimalMark | None = None,
     na: Sequence[str] = (),
     sheet: str | None = None,
+    header_rows: int | str | None = None,
     fdr: Controls | None = None,
+    always_keep: Sequence[str] = (),
     **parameters: Any,
 ) -> pd.DataFrame:
     """Rank the features of a table, as the command ``fsvm rank`` does.
@@ -144,9 +147,13 @@ def rank(
         What stands for a missing value, beside the usual marks; a dash among words is a word then.
     sheet : str, optional
         Of a workbook of Excel, by its name; by default the first.
+    header_rows : int or str, optional
+        Rows of a sheet that hold the names of the columns: the first so many, or as 3-4; by default the first.
     fdr : {"permuted", "knockoffs"}, optional
         Rank controls together with the features, and give each feature a q-value: the smallest false discovery rate at
         which it is among the discoveries (`fsvm_cli.evaluation.false_discovery`).
+    always_keep : sequence of str, optional
+        Columns that come first, whatever their scores.
     **parameters
         Of the method, or of the machine of a method that trains one (``kernel``, ``C``, ...).
 
@@ -188,11 +195,12 @@ def rank(
     request = ranking_request(method, scaling, parameters=parameters)
     options = {"target": target, "missing": missing, "categorical": categorical, "groups": groups, "drop": drop}
     of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None, "sheet": sheet}
+    of_text |= {"header_rows": None if header_rows is None else str(header_rows)}
     if isinstance(table, pd.DataFrame):
         source = source_of_frame(table, options | of_text)
     else:
         source = source_of(str(table), options | of_text, announce=lambda _: None)
-    ranking = rank_features(source, request, overwrite=fdr is None, certify=True, fdr=fdr)
+    ranking = rank_features(source, request, overwrite=fdr is None, certify=True, fdr=fdr, always_keep=always_keep)
     for caveat in ranking.caveats:
         warnings.warn(caveat, stacklevel=2)
     return pd.DataFrame(ranking.rows())
@@ -318,6 +326,7 @@ def rank_features(
     overwrite: bool = False,
     certify: bool = False,
     fdr: Controls | None = None,
+    always_keep: Sequence[str] = (),
 ) -> FeatureRanking:
     """Rank the features on all rows of a data set.
 
@@ -331,13 +340,17 @@ def rank_features(
         Whether a method that can is to tell which places any correct solver would give.
     fdr : {"permuted", "knockoffs"}, optional
         Controls that q-values come from.
+    always_keep : sequence of str
+        Columns that come first, whatever their scores, which lie above all others then.
 
     Raises
     ------
     UsageError
-        If the method is not defined for these data, or does not come to an end on them; or there are no such controls.
+        If there is no such column, the method is not defined for these data, or does not come to an end on them; or
+        there are no such controls.
     """
     dataset = source.draw(random_stream(SEED, "data"))
+    kept = features_called(always_keep, source)
     if source.is_sparse:
         from fsvm_cli.ranking.registry import reason_against_sparse  # noqa: PLC0415 - imports all that configs can name
 
@@ -351,7 +364,10 @@ def rank_features(
     best: dict[str, float] = {}
     for column, score in zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True):
         best[column] = max(best.get(column, -np.inf), score)
-    scores = np.array(list(best.values()))
+    scores, places = np.array(list(best.values())), {column: place for place, column in enumerate(best)}
+    columns = dataset.source_columns or dataset.feature_names
+    first = list(dict.fromkeys(places[columns[feature]] for feature in kept))
+    scores = with_kept_first(scores, first)
     return FeatureRanking(
         method=request.method.method,
         n_samples=dataset.n_samples,
@@ -362,7 +378,7 @@ def rank_features(
         feature_names=tuple(best),
         words=words,
         caveats=tuple(dict.fromkeys([*source.caveats, *request.remarks, *caveats])),
-        certified=None if words else _certified(ranker),
+        certified=None if words or first else _certified(ranker),
         controls=fdr,
         q_values=q_values,
     )

@@ -69,7 +69,7 @@ class SideBySide:
         return np.asarray(self.ranks.mean(axis=0), dtype=np.float64)
 
 
-def rank_side_by_side(source: DataSource, scaling: str) -> SideBySide:
+def rank_side_by_side(source: DataSource, scaling: str, always_keep: Sequence[str] = ()) -> SideBySide:
     """Rank by every method of `FILTER_METHODS`, and by a linear machine, that the data allow.
 
     Raises
@@ -93,7 +93,7 @@ def rank_side_by_side(source: DataSource, scaling: str) -> SideBySide:
         elif reason_against_sparse(metadata_of(source), request.method):
             caveats.append(f"left out: {method} takes no sparse data")
         else:
-            rankings.append(rank_features(source, request))
+            rankings.append(rank_features(source, request, always_keep=always_keep))
     if not rankings:
         raise UsageError(f"{source.name}: none of the usual methods takes these data; name one that does (--method)")
     ranks = ranks_of(np.array([each.scores for each in rankings]))

@@ -21,7 +21,7 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import SVC, LinearSVC
 
 from fsvm_cli.console import brief
@@ -239,8 +239,7 @@ def _prepared_features(prepared: Preparation, run: Sequence[Feature], codes: Seq
         most_frequent = SimpleImputer(missing_values="", strategy="most_frequent")
         if prepared.categorical == "ordinal":
             # An unknown word counts as missing.
-            encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
-            steps += [most_frequent, encoder, SimpleImputer(strategy="most_frequent")]
+            steps += [most_frequent, prepared.encoder(first.column), SimpleImputer(strategy="most_frequent")]
         else:
             kept = [words[feature.word] for feature in run if feature.word is not None]
             encoder = OneHotEncoder(

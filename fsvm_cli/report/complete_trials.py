@@ -15,10 +15,12 @@ from fsvm_cli.evaluation.bootstrap import (
     no_information_error,
     weight_632_plus,
 )
-from fsvm_cli.evaluation.metrics import METRICS
+from fsvm_cli.evaluation.metrics import METRICS, metric_of_counts, needs_scores
+from fsvm_cli.evaluation.score_metrics import limits_for_other_samples
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.compared_methods import Ranked, Selected, compared_methods_of
 from fsvm_cli.experiment.outcome import stored_outcome
+from fsvm_cli.experiment.score_metrics import LOSS_SPREAD, measure_of
 from fsvm_cli.learners.base import DUALITY_GAP
 from fsvm_cli.numerics import classifier_information, entropy
 from fsvm_cli.ranking.ard import AutomaticRelevance
@@ -26,7 +28,7 @@ from fsvm_cli.report.style import legible
 from fsvm_cli.spec.classifiers import BayesianBase, Classifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -111,7 +113,8 @@ class CompleteTrials:
     sizes : tuple of int
         Numbers of retained features, ascending.
     values : dict of (metric, part) to ndarray, shape (n_trials, n_sizes)
-        Figures of merit, as fractions; NaN where there is no classifier.
+        Figures of merit, as fractions, a log loss in nats; those of scores on the test part alone. NaN where there is
+        no classifier, or the classes of the part leave a figure of merit undefined.
     scores : ndarray, shape (n_trials, n_features)
         Scores of the features; no columns where nothing was ranked.
     converged : ndarray of bool, shape (n_trials, n_sizes)
@@ -130,6 +133,8 @@ class CompleteTrials:
         What classifiers measured on the training part, by name; NaN where there is none to measure it.
     test_confusion : ndarray of int, shape (n_sizes, n_classes, n_classes)
         Confusion matrices of the test part, summed over the trials.
+    loss_spread : ndarray, shape (n_trials, n_sizes)
+        Standard deviation of the losses of the test rows, where the log loss is computed; else NaN.
     """
 
     splits: NDArray[np.intp]
@@ -143,6 +148,7 @@ class CompleteTrials:
     predictions: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
     measures: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     test_confusion: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.intp))
+    loss_spread: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], CompleteTrials]:
@@ -247,6 +253,7 @@ def _joined(blocks: Sequence[CompleteTrials]) -> CompleteTrials:
             for name in dict.fromkeys(name for block in blocks for name in block.measures)
         },
         test_confusion=sum((block.test_confusion for block in blocks[1:]), first.test_confusion),
+        loss_spread=np.concatenate([block.loss_spread for block in blocks]),
     )
 
 
@@ -255,7 +262,7 @@ def _measure(block: CompleteTrials, name: str) -> NDArray[np.float64]:
 
 
 def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> CompleteTrials:
-    outcomes = list(complete.values())
+    outcomes, is_single = list(complete.values()), experiment.config.protocol.is_single_given
     confusions = {
         part: np.array([outcome.confusions(part, experiment.sizes) for outcome in outcomes]) for part in PARTS
     }
@@ -263,18 +270,43 @@ def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> Complet
         splits=np.array(list(complete)),
         sizes=experiment.sizes,
         values={
-            (metric, part): _where_known(METRICS[metric], confusions[part])
+            which: found
             for metric in experiment.config.metrics
-            for part in confusions
+            for which, found in _values(experiment, metric, confusions, outcomes)
         },
         scores=np.array([outcome.scores for outcome in outcomes]),
         converged=_converged(outcomes, experiment.sizes),
         facts=_facts(confusions["test"][:, -1]),
-        intervals=_intervals(experiment, confusions["test"][0]) if experiment.config.protocol.is_single_given else {},
+        intervals=_intervals(experiment, confusions["test"][0], outcomes) if is_single else {},
         chosen=tuple(outcome.chosen for outcome in outcomes),
         predictions=outcomes[0].predictions_at(experiment.sizes),
-        measures=_measures(outcomes, experiment.sizes),
+        measures=_measures(outcomes, experiment.sizes, {LOSS_SPREAD, *map(measure_of, experiment.score_metrics)}),
         test_confusion=confusions["test"].sum(axis=0),
+        loss_spread=_measure_of_each(outcomes, experiment.sizes, LOSS_SPREAD),
+    )
+
+
+def _values(
+    experiment: Experiment,
+    metric: str,
+    confusions: Mapping[Literal["train", "test"], NDArray[np.intp]],
+    outcomes: Sequence[Outcome],
+) -> Iterator[tuple[tuple[str, str], NDArray[np.float64]]]:
+    """Yield a figure of merit of both parts; of scores that of the test part alone."""
+    if needs_scores(metric):
+        yield (metric, "test"), _measure_of_each(outcomes, experiment.sizes, measure_of(metric))
+        return
+    of_counts = metric_of_counts(metric, experiment.positive)
+    yield from (((metric, part), _where_known(of_counts, confusions[part])) for part in confusions)
+
+
+def _measure_of_each(outcomes: Sequence[Outcome], sizes: tuple[int, ...], name: str) -> NDArray[np.float64]:
+    """Return what was measured on each trial and subset, NaN where it was not; shape (n_trials, n_sizes)."""
+    return np.array(
+        [
+            [outcome.measures[row].get(name, np.nan) if outcome.measures else np.nan for row in outcome.rows(sizes)]
+            for outcome in outcomes
+        ]
     )
 
 
@@ -287,9 +319,13 @@ def _where_known(
     return np.where(is_empty, np.nan, values)
 
 
-def _measures(outcomes: Sequence[Outcome], sizes: tuple[int, ...]) -> dict[str, NDArray[np.float64]]:
+def _measures(
+    outcomes: Sequence[Outcome], sizes: tuple[int, ...], others: Container[str]
+) -> dict[str, NDArray[np.float64]]:
+    """Return what was measured on the training part, by name; `others` were measured on the test part."""
     of_sizes = [[outcome.measures[row] for row in outcome.rows(sizes)] for outcome in outcomes if outcome.measures]
     names = dict.fromkeys(name for of_trial in of_sizes for measures in of_trial for name in measures)
+    names = {name: None for name in names if name not in others}
     return {
         name: np.array([[measures.get(name, np.nan) for measures in of_trial] for of_trial in of_sizes])
         for name in names
@@ -305,17 +341,23 @@ def _facts(confusions: NDArray[np.intp]) -> dict[str, NDArray[np.float64]]:
 
 
 def _intervals(
-    experiment: Experiment, confusions: NDArray[np.intp]
+    experiment: Experiment, confusions: NDArray[np.intp], outcomes: Sequence[Outcome]
 ) -> dict[tuple[str, str], list[tuple[float, float]]]:
-    """Resample the test part of a given split."""
-    seed = experiment.config.protocol.seed
-    return {
-        (metric, "test"): [
-            bootstrap_interval(METRICS[metric], confusion, random_stream(seed, "bootstrap", metric))
+    """Resample the test part of a given split; of figures of merit of scores give the limits for other samples."""
+    seed, found = experiment.config.protocol.seed, {}
+    (spreads,) = _measure_of_each(outcomes, experiment.sizes, LOSS_SPREAD)
+    for metric in experiment.config.metrics:
+        if needs_scores(metric):
+            (values,) = _measure_of_each(outcomes, experiment.sizes, measure_of(metric))
+            places = zip(values.tolist(), confusions.sum(axis=2).astype(float), spreads.tolist(), strict=True)
+            found[metric, "test"] = [limits_for_other_samples(metric, *place) for place in places]
+            continue
+        of_counts = metric_of_counts(metric, experiment.positive)
+        found[metric, "test"] = [
+            bootstrap_interval(of_counts, confusion, random_stream(seed, "bootstrap", metric))
             for confusion in confusions
         ]
-        for metric in experiment.config.metrics
-    }
+    return found
 
 
 def _converged(outcomes: Sequence[Outcome], sizes: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from fsvm_cli.evaluation.metrics import METRIC_TITLES
+from fsvm_cli.evaluation.metrics import has_positive_class, metric_title, unit_of
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.learners.base import MACHINE_FOUND
 from fsvm_cli.learners.machine import NYSTROEM_LANDMARKS
@@ -84,6 +84,13 @@ def describe_measures(measures: pd.DataFrame) -> list[str]:
 
 MAX_SIZES = 4
 """Of more numbers of retained features, so many are shown."""
+
+
+def in_hundredths(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Scale rows of `curves.csv` so that a hundred times their numbers are in the unit in which the metric is drawn."""
+    factor = unit_of(metric).factor / 100
+    numbers = ["mean", "std", "ci_low", "ci_high"]
+    return rows if factor == 1.0 else rows.assign(**{name: factor * rows[name] for name in numbers})
 
 
 def sizes_shown(n_features: Sequence[int]) -> list[int]:
@@ -212,7 +219,8 @@ def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -
         note = (
             f"{_coverage(complete, config.protocol, for_new_rows=bool(for_new_rows))}{for_new_rows}"
             f"{without_trials(config, labels)}"
-            f"{_certificate(rows, stopped_short(config, measures), config)}{_approximation(measures)}."
+            f"{_certificate(rows, stopped_short(config, measures), config)}{_approximation(measures)}"
+            f"{_positive_class(str(rows['metric'].iloc[0]), config)}."
         )
         yield ResultTable(quantity, (COLUMN_TITLES[down], *labels), cells, note)
 
@@ -220,7 +228,7 @@ def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -
 def _parts(curves: pd.DataFrame, config: Config) -> Iterator[tuple[str, pd.DataFrame, str]]:
     """Yield what each table measures, its part of the curves, and which column of them leads down the table."""
     for metric, of_metric in curves.groupby("metric", sort=False):
-        quantity = f"{METRIC_TITLES[str(metric)]} in %"
+        quantity = f"{metric_title(str(metric))} in {unit_of(str(metric)).symbol}"
         if of_metric["train_size"].nunique() > 1:
             for size, rows in learning_rows(of_metric, config):
                 yield f"{quantity}, {size} features", rows, "train_size"
@@ -232,8 +240,10 @@ def _parts(curves: pd.DataFrame, config: Config) -> Iterator[tuple[str, pd.DataF
 def _estimate(row: pd.Series) -> Estimate:
     limits = row.get("new_ci_low", np.nan), row.get("new_ci_high", np.nan)
     is_for_new_rows = not np.isnan(limits).any()
-    half_width = 50 * (row["ci_high"] - row["ci_low"])
-    return Estimate(100 * row["mean"], half_width, (100 * limits[0], 100 * limits[1]) if is_for_new_rows else None)
+    unit = unit_of(row["metric"])
+    half_width = unit.factor * (row["ci_high"] - row["ci_low"]) / 2
+    scaled = (unit.factor * limits[0], unit.factor * limits[1]) if is_for_new_rows else None
+    return Estimate(unit.factor * row["mean"], half_width, scaled, unit.decimals)
 
 
 def _coverage(complete: pd.Series, protocol: Protocol, *, for_new_rows: bool) -> str:
@@ -249,14 +259,22 @@ def _of_new_rows(rows: pd.DataFrame) -> str:
     """Tell which question the intervals answer, where they are for other rows; and how exact the means are."""
     if "new_ci_low" not in rows or rows["new_ci_low"].isna().all():
         return ""
-    half_width = 50 * (rows["ci_high"] - rows["ci_low"]).max()
+    unit = unit_of(rows["metric"].iloc[0])
+    half_width = unit.factor * (rows["ci_high"] - rows["ci_low"]).max() / 2
     alone = (
         ""
         if np.isnan(half_width)
         else "; the mean over all splits of these rows alone, which is another question, is known to "
-        f"± {half_width:.1f} at most (ci_low and ci_high in {CURVES_NAME})"
+        f"± {half_width:.{unit.decimals}f} at most (ci_low and ci_high in {CURVES_NAME})"
     )
     return f" [95 % interval for other rows of the same kind, as in the recommendation]{alone}"
+
+
+def _positive_class(metric: str, config: Config) -> str:
+    """Name the positive class of a metric that has one."""
+    if not has_positive_class(metric):
+        return ""
+    return f"; positive class: {'the rarer one' if config.positive is None else config.positive}"
 
 
 def _approximation(measures: pd.DataFrame) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from fsvm_cli.evaluation.metrics import METRIC_TITLES
+from fsvm_cli.evaluation.metrics import metric_title, range_of, unit_of
 from fsvm_cli.report.complete_trials import without_trials
+from fsvm_cli.report.curve_table import in_hundredths
 from fsvm_cli.report.style import (
     COLUMN_WIDTH,
     MAX_TITLE_CHARACTERS,
@@ -224,9 +225,10 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
     paths: list[Path] = []
     if len(config.protocol.train) > 1 and curves["n_features"].nunique() < MIN_CURVE_POINTS:
         return paths
-    for metric, rows, suffix in _figures_of(curves, config):
+    for metric, shares, suffix in _figures_of(curves, config):
+        rows = in_hundredths(shares, metric)
         sizes = SizeAxis.of(config, rows)
-        ordinate = f"{_part(config)}{METRIC_TITLES[metric]} (%)"
+        ordinate = f"{_part(config)}{metric_title(metric)} ({unit_of(metric).symbol})"
         if rows["ranking"].nunique() > MAX_CURVES_PER_PANEL and not sizes.is_table:
             with _one_panel_each(rows, config, sizes, ordinate) as drawing:
                 paths += save(drawing, folder, f"{metric}-vs-features{suffix}", formats)
@@ -236,7 +238,7 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
             handles = _draw(axes, rows, config, sizes)
             handles += _draw_printed(axes, rows, config, sizes, metric, int(curves["train_size"].max()))
             # A symmetric band may leave the range that the figure of merit can have.
-            axes.set_ylim(max(axes.get_ylim()[0], 0), min(axes.get_ylim()[1], 101))
+            axes.set_ylim(max(axes.get_ylim()[0], 0), min(axes.get_ylim()[1], 101 * range_of(metric)[1]))
             _label(axes, rows, config, sizes, ordinate)
             explain(drawing, handles)
             paths += save(drawing, folder, f"{metric}-vs-features{suffix}", formats)
@@ -294,7 +296,7 @@ def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: S
             axes.yaxis.set_major_locator(FixedLocator([tick for tick in CHANGE_TICKS if low <= tick <= high]))
             axes.yaxis.set_minor_locator(FixedLocator([]))
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
-            quantity = f"change of {_part(config)}{METRIC_TITLES[metric]} (points)"
+            quantity = f"change of {_part(config)}{metric_title(metric)} ({unit_of(metric).point})"
             _label(axes, rows, config, sizes, f"{quantity}\nlinear to ±1, logarithmic beyond")
             explain(drawing, handles)
             paths += save(drawing, folder, f"{metric}-change-vs-features{suffix}", formats)
@@ -470,10 +472,11 @@ def draw_stability(
     largest = curves["train_size"].max()
     known = selection[(selection["train_size"] == largest) & selection["stability"].notna()]
     shown = curves[(curves["train_size"] == largest) & (curves["metric"] == metric) & (curves["part"] == "test")]
+    shown = in_hundredths(shown, metric)
     if known["n_features"].nunique() < MIN_CURVE_POINTS:
         return []
     styles = {label: style for label, style in styles_of(config).items() if label in set(known["ranking"])}
-    merit = f"test {METRIC_TITLES[metric]}"
+    merit = f"test {metric_title(metric)}"
     heading = (
         f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{largest} training rows; band: 95 % interval of the stability"
     )
@@ -498,7 +501,7 @@ def _stability_together(
             _draw_stable(lower, known[known["ranking"] == label], style)
         # A symmetric interval may leave the range that the index can have.
         lower.set_ylim(top=min(lower.get_ylim()[1], 1.05))
-        upper.set_ylabel(f"{merit[0].upper()}{merit[1:]} (%)")
+        upper.set_ylabel(f"{merit[0].upper()}{merit[1:]} ({unit_of(shown['metric'].iloc[0]).symbol})")
         lower.set_ylabel("Stability of the choice\n(1: always the same)")
         lower.set_xlabel("Number of retained features")
         mark_sizes(lower, sorted(shown["n_features"].unique()))

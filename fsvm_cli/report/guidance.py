@@ -11,6 +11,7 @@ from rich.table import Table
 
 from fsvm_cli.evaluation.choice_rules import first_half, try_rules
 from fsvm_cli.evaluation.many_data_sets import signed_rank_chances
+from fsvm_cli.evaluation.metrics import range_of, unit_of
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.files import is_file
 from fsvm_cli.report.comparison import MIN_P_SHOWN
@@ -39,12 +40,14 @@ PAIRS_NOTE = (
 def areas_table(areas: pd.DataFrame) -> ResultTable:
     """Arrange what `summarise_rankings` made."""
     rows = []
+    metric = str(areas["metric"].iloc[0]) if len(areas) else "accuracy"
+    unit = unit_of(metric)
     for row in areas.to_dict("records"):
-        # No figure of merit is outside this range; the interval of few trials may be.
-        low, high = np.clip([row["area_ci_low"], row["area_ci_high"]], 0.0, 1.0)
-        area = interval_in_words(row["area"], low, high)
+        # No figure of merit is outside its range; the interval of few trials may be.
+        low, high = np.clip([row["area_ci_low"], row["area_ci_high"]], *range_of(metric))
+        area = interval_in_words(*(unit.factor / 100 * each for each in (row["area"], low, high)))
         best, smallest = (_count(row[name]) for name in ("best_n_features", "smallest_n_features"))
-        there = "–" if pd.isna(row["smallest_mean"]) else f"{100 * row['smallest_mean']:.2f}"
+        there = "–" if pd.isna(row["smallest_mean"]) else f"{unit.factor * row['smallest_mean']:.2f}"
         rows.append((str(row["ranking"]), str(row["train_size"]), area, best, smallest, there, str(row["n_trials"])))
     columns = (
         "ranking",
@@ -55,7 +58,7 @@ def areas_table(areas: pd.DataFrame) -> ResultTable:
         "there",
         "trials",
     )
-    return ResultTable("Each ranking over its whole curve, in %", columns, tuple(rows), AREA_NOTE)
+    return ResultTable(f"Each ranking over its whole curve, in {unit.symbol}", columns, tuple(rows), AREA_NOTE)
 
 
 def pairs_table(pairs: pd.DataFrame, where: str = "area under the curve") -> ResultTable:
@@ -66,7 +69,8 @@ def pairs_table(pairs: pd.DataFrame, where: str = "area under the curve") -> Res
         labels = (str(row["first"]), str(row["second"]), str(row["train_size"]))
         rows.append((*labels, difference, in_words_of_p(row["p_holm"]), chances_in_words(row)))
     columns = ("first", "second", "training rows", "first - second", "p by Holm", "worse / same / better")
-    return ResultTable(f"Pairs by {where}, in points", columns, tuple(rows), PAIRS_NOTE)
+    point = unit_of(str(pairs["metric"].iloc[0])).point if len(pairs) else "points"
+    return ResultTable(f"Pairs by {where}, in {point}", columns, tuple(rows), PAIRS_NOTE)
 
 
 def ranks_table(ranks: RankComparison) -> Table:

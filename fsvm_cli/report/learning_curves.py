@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from fsvm_cli.evaluation.metrics import COMPLEMENT_OF, METRIC_TITLES
+from fsvm_cli.evaluation.metrics import COMPLEMENT_OF, metric_title, unit_of
 from fsvm_cli.report.complete_trials import without_trials
 from fsvm_cli.report.curve_table import learning_rows
 from fsvm_cli.report.curves import PART_NAMES
@@ -91,11 +91,12 @@ def draw_learning_curves(
     paths = []
     for metric, part in itertools.product(config.metrics, config.parts):
         for size, rows in learning_rows(curves[(curves["metric"] == metric) & (curves["part"] == part)], config):
-            lines = [_in_per_cent(line, metric) for line in _lines(rows, config)]
+            lines = [_in_its_unit(line, metric) for line in _lines(rows, config)]
             recovered = [] if selection is None else _recovery(selection, size, config)
             name = f"{COMPLEMENT_OF.get(metric, metric)}-vs-training-rows"
             name += (f"-{size}-features" if config.rankings else "") + ("" if part == "test" else "-training-part")
-            quantity = f"{PART_NAMES[part].capitalize()} {METRIC_TITLES[metric].replace('accuracy', 'error')} (%)"
+            title = metric_title(metric).replace("accuracy", "error")
+            quantity = f"{PART_NAMES[part].capitalize()} {title} ({unit_of(metric).symbol})"
             with _panels(lines, recovered) as drawing:
                 upper = drawing.axes[0]
                 upper.set_title(_title(rows, size, config), loc="left", wrap=True)
@@ -146,8 +147,8 @@ def _style(number: int, label: str, config: Config) -> dict[str, Any]:
     return series_style(number) | {"linestyle": "-" if number < len(COLOURS) else "-."}
 
 
-def _in_per_cent(line: LearningCurve, metric: str) -> LearningCurve:
-    percent = 100 * line.rows
+def _in_its_unit(line: LearningCurve, metric: str) -> LearningCurve:
+    percent = unit_of(metric).factor * line.rows
     if metric in COMPLEMENT_OF:
         percent = (100 - percent).rename(columns={"ci_low": "ci_high", "ci_high": "ci_low"})
     return line._replace(rows=percent)

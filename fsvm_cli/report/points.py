@@ -8,9 +8,10 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from fsvm_cli.evaluation.metrics import METRIC_TITLES
+from fsvm_cli.evaluation.metrics import metric_title, unit_of
 from fsvm_cli.learners.base import DUALITY_GAP
 from fsvm_cli.report.complete_trials import without_trials
+from fsvm_cli.report.curve_table import in_hundredths
 from fsvm_cli.report.style import (
     COLOURS,
     COLUMN_WIDTH,
@@ -61,7 +62,7 @@ def draw_compared(
     paths = []
     shown = curves[(curves["part"] == config.parts[0]) & (curves["n_features"] == curves["n_features"].max())]
     for metric in config.metrics:
-        rows = shown[shown["metric"] == metric]
+        rows = in_hundredths(shown[shown["metric"] == metric], metric)
         labels = list(dict.fromkeys(rows["ranking"]))
         sizes = sorted(rows["train_size"].unique())
         with figure(1.4 * COLUMN_WIDTH, 1.1 + 0.3 * len(labels)) as drawing:
@@ -81,7 +82,8 @@ def draw_compared(
             axes.set_yticks(np.arange(len(labels)), [legible(label, MAX_METHOD_CHARACTERS) for label in labels])
             # Points of several training sizes stand beside the line of their compared method, within its half.
             axes.set_ylim(len(labels) - 0.5, -0.5)
-            axes.set_xlabel(f"{'Test' if config.parts[0] == 'test' else 'Training'} {METRIC_TITLES[metric]} (%)")
+            part = "Test" if config.parts[0] == "test" else "Training"
+            axes.set_xlabel(f"{part} {metric_title(metric)} ({unit_of(metric).symbol})")
             trials = _trials_compared(rows, complete, config)
             axes.set_title(
                 f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{trials}; bar: 95 % interval",
@@ -156,7 +158,7 @@ def draw_convergence(  # noqa: PLR0917 - the tables of a folder, and how it is d
             ]
             _draw(panels[0], rows, gaps, config, metric)
             part = "Test" if config.parts[0] == "test" else "Training"
-            panels[0].set_ylabel(f"{part} {METRIC_TITLES[metric]} (%)")
+            panels[0].set_ylabel(f"{part} {metric_title(metric)} ({unit_of(metric).symbol})")
             signs = "dotted: printed; dashed: at the optimum; bar: 95 % interval"
             if changes is not None:
                 _draw_gains(panels[1], _shown(changes, config, metric), gaps, config, metric)
@@ -180,8 +182,7 @@ def draw_convergence(  # noqa: PLR0917 - the tables of a folder, and how it is d
 def _shown(table: pd.DataFrame, config: Config, metric: str) -> pd.DataFrame:
     """Pick the rows of a metric on the part that figures show, at the largest training size."""
     is_shown = (table["part"] == config.parts[0]) & (table["train_size"] == table["train_size"].max())
-    rows: pd.DataFrame = table[is_shown & (table["metric"] == metric)]
-    return rows
+    return in_hundredths(table[is_shown & (table["metric"] == metric)], metric)
 
 
 def _trials_stopped(rows: pd.DataFrame, config: Config) -> str:

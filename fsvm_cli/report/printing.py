@@ -47,25 +47,30 @@ MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\|*_`<[#"})
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean in percent and the half-width of its 95 % interval; NaN where there is none.
+    """A mean in its unit, in most cases percent, and the half-width of its 95 % interval; NaN where there is none.
 
     Attributes
     ----------
     mean, half_width : float
     limits : (float, float) or None
         Of an interval that need not be symmetric, which is then written in its place.
+    decimals : int
+        Beside such limits; one more without.
     """
 
     mean: float
     half_width: float
     limits: tuple[float, float] | None = None
+    decimals: int = 1
 
     def __str__(self) -> str:
         if math.isnan(self.mean):  # there is no classifier in any trial
             return "–"
         if self.limits is not None:
-            return f"{self.mean:.1f} [{self.limits[0]:.1f}, {self.limits[1]:.1f}]"
-        return f"{self.mean:.2f}" if math.isnan(self.half_width) else f"{self.mean:.2f} ± {self.half_width:.2f}"
+            mean, low, high = (f"{number:.{self.decimals}f}" for number in (self.mean, *self.limits))
+            return f"{mean} [{low}, {high}]"
+        numbers = (self.mean,) if math.isnan(self.half_width) else (self.mean, self.half_width)
+        return " ± ".join(f"{number:.{self.decimals + 1}f}" for number in numbers)
 
 
 @dataclass(frozen=True)

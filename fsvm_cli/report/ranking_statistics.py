@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.data.source import FixedSource
+from fsvm_cli.evaluation.metrics import direction
 from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, practical_equivalence, standard_error
 from fsvm_cli.spec.schema import ORACLE
 
@@ -29,7 +30,8 @@ WHOLE_CURVE = 0
 MIN_TRIALS = 2
 """A test needs a spread between trials."""
 MARGIN = 0.01
-"""Accuracies that differ by a point or less are the same in practice, as Benavoli et al. have it."""
+"""Accuracies that differ by a point or less are the same in practice, as Benavoli et al. have it; so are log losses
+that differ by a hundredth of a nat."""
 
 SUMMARY_COLUMNS = [
     "ranking",
@@ -121,7 +123,7 @@ def summarise_rankings(
                 rows.append((label, curves.n_train, metric, *[np.nan] * 3, pd.NA, pd.NA, np.nan, len(values)))
                 continue
             area = difference_interval(area_under_curve(values, curves.sizes), curves.ratio)
-            smallest, best = smallest_near_best(values, curves.ratio)
+            smallest, best = smallest_near_best(direction(metric) * values, curves.ratio)
             numbers = (area.mean, area.low, area.high, curves.sizes[best], curves.sizes[smallest])
             rows.append((label, curves.n_train, metric, *numbers, values[:, smallest].mean(), len(values)))
     table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
@@ -149,7 +151,8 @@ def compare_rankings(
         pairs = list(itertools.combinations(range(len(curves.labels)), 2))
         heights = np.concatenate([area_under_curve(curves.values, curves.sizes)[..., None], curves.values], axis=-1)
         for index, size in enumerate((WHOLE_CURVE, *(curves.sizes.tolist() if at_each_size else ()))):
-            compared = [_compared(heights[i, :, index] - heights[j, :, index], curves.ratio) for i, j in pairs]
+            differences = [heights[i, :, index] - heights[j, :, index] for i, j in pairs]
+            compared = [_compared(each, curves.ratio, direction(metric)) for each in differences]
             adjusted = holm(np.array([each.p for each in compared]))
             for (i, j), each, p_holm in zip(pairs, compared, adjusted, strict=True):
                 numbers = (each.difference, each.low, each.high, each.p, p_holm, *each.chances, each.n)
@@ -157,13 +160,13 @@ def compare_rankings(
     return pd.DataFrame(rows, columns=PAIR_COLUMNS)
 
 
-def _compared(differences: NDArray[np.float64], ratio: float) -> _Compared:
+def _compared(differences: NDArray[np.float64], ratio: float, sign: float) -> _Compared:
     """Test the differences of a pair on the splits where both have a machine."""
     known = differences[np.isfinite(differences)]
     if len(known) < MIN_TRIALS:
         return _Compared(np.nan, np.nan, np.nan, np.nan, (np.nan, np.nan, np.nan), len(known))
     found = difference_interval(known, ratio)
-    chances = practical_equivalence(known, ratio, MARGIN)
+    chances = practical_equivalence(sign * known, ratio, MARGIN)
     return _Compared(found.mean, found.low, found.high, p_value(found), chances, len(known))
 
 

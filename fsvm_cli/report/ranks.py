@@ -16,6 +16,7 @@ import pandas as pd
 
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.evaluation.many_data_sets import mean_ranks, pairs_apart, signed_rank_chances
+from fsvm_cli.evaluation.metrics import direction
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.folder import CURVES_NAME, SELECTION_NAME, folder_names, read_table
@@ -163,7 +164,7 @@ def comparisons_of(folders: Sequence[Path]) -> dict[str, RankComparison]:
 
 
 def areas_of(folders: Sequence[Path]) -> pd.DataFrame:
-    """List the mean areas under the test curves of experiments, by their first figure of merit.
+    """List the mean areas under the test curves of experiments, by their first figure of merit; of a loss its negative.
 
     A data set counts once, with the first of its experiments that compare most rankings; files of one's own are the
     same data where their values are equal. Variants of another experiment, controls and runs with overrides do not
@@ -206,7 +207,7 @@ def areas_in(curves: pd.DataFrame, metric: str, labels: Sequence[str]) -> dict[s
     shown = curves[(curves["metric"] == metric) & (curves["part"] == "test") & curves["ranking"].isin(labels)]
     largest = shown[shown["train_size"] == shown["train_size"].max()]
     return {
-        str(label): float(area_under_curve(rows["mean"].to_numpy(), rows["n_features"].to_numpy()))
+        str(label): direction(metric) * float(area_under_curve(rows["mean"].to_numpy(), rows["n_features"].to_numpy()))
         for label, rows in largest.sort_values("n_features").groupby("ranking", sort=False)
     }
 

@@ -18,9 +18,19 @@ import pandas as pd
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import shown
 from fsvm_cli.data.source import FixedSource
-from fsvm_cli.data.source_spec import FileSpec
+from fsvm_cli.data.source_spec import FileSpec, TestFileSplit
 from fsvm_cli.evaluation.bootstrap import bootstrap_interval
-from fsvm_cli.evaluation.metrics import METRIC_TITLES, METRICS
+from fsvm_cli.evaluation.metrics import (
+    LOG_LOSS,
+    direction,
+    has_positive_class,
+    metric_of_counts,
+    metric_title,
+    needs_scores,
+    range_of,
+    unit_of,
+)
+from fsvm_cli.evaluation.score_metrics import limits_for_other_samples
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.statistics import (
     MeanInterval,
@@ -65,6 +75,7 @@ RECOMMENDATION_COLUMNS = [
     "method",
     "machine",
     "metric",
+    "positive",
     "n_features",
     "mean",
     "ci_low",
@@ -95,11 +106,19 @@ RECOMMENDATION_COLUMNS = [
     "rarest_class",
     "n_rarest",
     "n_trials",
+    "kept_aside",
+    "kept_aside_ci_low",
+    "kept_aside_ci_high",
+    "n_kept_aside",
 ]
 
 
 def interval_for_new_rows(
-    experiment: Experiment, values: NDArray[np.float64], confusion: NDArray[np.intp], metric: str
+    experiment: Experiment,
+    values: NDArray[np.float64],
+    confusion: NDArray[np.intp],
+    metric: str,
+    loss_spread: NDArray[np.float64],
 ) -> MeanInterval:
     """Give a 95 % interval of a mean over splits for other rows of the same kind.
 
@@ -117,6 +136,8 @@ def interval_for_new_rows(
         Summed over the splits.
     metric : str
         Name of the figure of merit.
+    loss_spread : ndarray, shape (n_splits,)
+        Standard deviation of the losses of the rows of each split, for log-loss alone.
     """
     ((n_train, n_test),) = experiment.n_test.items()
     of_splits = difference_interval(values, test_to_train(experiment, n_train, n_test))
@@ -131,17 +152,22 @@ def interval_for_new_rows(
     elif metric == "balanced-accuracy":
         recalls = np.diagonal(confusion)[occurs] / n_per_class[occurs]
         middle, (low, high) = float(recalls.mean()), limits_of_mean(recalls, n_rows[occurs])
+    elif needs_scores(metric):
+        middle = of_splits.mean
+        spread = float(np.sqrt(np.nanmean(np.square(loss_spread)))) if metric == LOG_LOSS else math.nan
+        low, high = limits_for_other_samples(metric, middle, np.where(occurs, n_rows, 0.0), spread)
     else:
         of_rows = np.rint(confusion * (n_all / confusion.sum())).astype(np.intp)
         rng = random_stream(experiment.config.protocol.seed, "bootstrap", metric)
-        middle = float(METRICS[metric](confusion))
-        low, high = bootstrap_interval(METRICS[metric], of_rows, rng) if of_rows.any() else (middle, middle)
-    mean, lowest = of_splits.mean, -1.0 if metric == "mcc" else 0.0
+        of_counts = metric_of_counts(metric, experiment.positive)
+        middle = float(of_counts(confusion))
+        low, high = bootstrap_interval(of_counts, of_rows, rng) if of_rows.any() else (middle, middle)
+    mean, (lowest, highest) = of_splits.mean, range_of(metric)
     return MeanInterval(
         mean,
         of_splits.std,
-        float(np.clip(np.fmin(of_splits.low, mean - (middle - low)), lowest, 1.0)),
-        float(np.clip(np.fmax(of_splits.high, mean + (high - middle)), lowest, 1.0)),
+        float(np.clip(np.fmin(of_splits.low, mean - (middle - low)), lowest, highest)),
+        float(np.clip(np.fmax(of_splits.high, mean + (high - middle)), lowest, highest)),
         of_splits.n,
     )
 
@@ -155,9 +181,10 @@ def _rows_of_classes(experiment: Experiment) -> NDArray[np.intp]:
     """Count the independent rows of each class, or where rows belong together the groups that have the class."""
     source = experiment.source
     assert isinstance(source, FixedSource)
-    y, groups = source.dataset.y, source.dataset.groups
+    y, groups = source.dataset.y[experiment.rows], source.dataset.groups
     if groups is None:
         return np.bincount(y, minlength=source.n_classes)
+    groups = groups[experiment.rows]
     return np.array([len(np.unique(groups[y == code])) for code in range(source.n_classes)])
 
 
@@ -174,10 +201,11 @@ def _independent_rows(
         n_per_class = confusion.sum(axis=-1).astype(float)
         return n_per_class, float(n_per_class.sum())
     ((_, n_test),) = experiment.n_test.items()
-    tested = n_splits * n_test / source.n_samples
-    share = tested / (1 - n_test / source.n_samples + tested)
+    n_rows = len(experiment.rows)
+    tested = n_splits * n_test / n_rows
+    share = tested / (1 - n_test / n_rows + tested)
     groups = source.dataset.groups
-    n_all = source.n_samples if groups is None else len(np.unique(groups))
+    n_all = n_rows if groups is None else len(np.unique(groups[experiment.rows]))
     return share * np.maximum(_rows_of_classes(experiment), 1), share * n_all
 
 
@@ -201,7 +229,8 @@ def recommendation(
         fewer than two splits are complete. `n_features` is the smallest subset of the ranking whose mean is at most
         the margin of the config behind the best of all means; where it has none, behind its own. `behind_best` is by
         how much it is worse than the best of all means, `above_all` by how much better than all features, on the same
-        splits; `tied` says that the 95 % interval of the first holds 0.
+        splits, whichever direction is better; `tied` says that the 95 % interval of the first holds 0. Splits on whose
+        test part the figure of merit is not defined do not count.
     """
     if not experiment.ends_in_recommendation:
         return pd.DataFrame(columns=RECOMMENDATION_COLUMNS)
@@ -213,11 +242,15 @@ def recommendation(
         if (ranking.label, n_train) in collected and can_be_recommended(ranking)
     ]
     splits = common_splits([trials for _, trials in found])
+    # Larger is better here, also of a loss.
+    sign = direction(metric)
+    curves = [sign * trials.values[metric, "test"][np.isin(trials.splits, splits)] for _, trials in found]
+    is_defined = np.any([np.isfinite(values).any(axis=1) for values in curves], axis=0)
+    splits, curves = splits[is_defined], [values[is_defined] for values in curves]
     if len(splits) < 2:
         return pd.DataFrame(columns=RECOMMENDATION_COLUMNS)
     ratio = test_to_train(experiment, n_train, n_test)
     margin = config.recommendation.margin / 100 + ROUNDING
-    curves = [trials.values[metric, "test"][np.isin(trials.splits, splits)] for _, trials in found]
     means = [np.nan_to_num(values.mean(axis=0), nan=-np.inf) for values in curves]  # there may be no classifier
     are_controls = [is_control(ranking) for ranking, _ in found]
     is_candidate = [all(are_controls) or not control for control in are_controls]
@@ -227,9 +260,16 @@ def recommendation(
     for (ranking, trials), values, mean in zip(found, curves, means, strict=True):
         is_near = mean >= means[reference].max() - margin
         chosen, best = int(np.argmax(is_near if is_near.any() else mean >= mean.max() - margin)), int(np.argmax(mean))
-        ranks = ranks_of(trials.scores[np.isin(trials.splits, splits)])
+        is_used = np.isin(trials.splits, splits)
+        ranks = ranks_of(trials.scores[is_used])
         there, at_best = (
-            interval_for_new_rows(experiment, values[:, place], trials.test_confusion[place], metric)
+            interval_for_new_rows(
+                experiment,
+                sign * values[:, place],
+                trials.test_confusion[place],
+                metric,
+                trials.loss_spread[is_used, place],
+            )
             for place in (chosen, best)
         )
         behind = difference_interval(best_values - values[:, chosen], ratio)
@@ -261,7 +301,7 @@ def recommendation(
     if chance in {FOUND, NOT_TESTED} and (n_rarest is None or n_rarest >= MIN_ROWS_PER_CLASS):
         is_near_best = np.array([mean.max() for mean in means]) >= means[reference].max() - margin
         near = table[np.array(is_candidate) & is_near_best]
-        first = near.sort_values(["n_features", "mean"], ascending=[True, False], kind="stable").index[0]
+        first = near.sort_values(["n_features", "mean"], ascending=[True, sign < 0], kind="stable").index[0]
         table["recommended"] = table.index == first
     # Machines differ on all features, too: the best of them is the one to beat.
     on_all = max((number for number, it_is in enumerate(is_candidate) if it_is), key=lambda each: means[each][-1])
@@ -271,6 +311,7 @@ def recommendation(
     table = table.astype({"n_features": "Int64", "best_n_features": "Int64"})  # whole, also where there is none
     return table.assign(
         metric=metric,
+        positive=experiment.source.class_names[experiment.positive] if has_positive_class(metric) else None,
         chance=chance,
         p_chance=math.nan if test is None else test.p,
         n_permutations=0 if test is None else len(test.permuted),
@@ -278,6 +319,34 @@ def recommendation(
         n_rarest=n_rarest,
         n_trials=len(splits),
     ).reindex(columns=RECOMMENDATION_COLUMNS)
+
+
+def with_rows_kept_aside(
+    table: pd.DataFrame, experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]
+) -> pd.DataFrame:
+    """Add how each subset does on the test rows of a given split, which took no part in its choice.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The recommendation of the experiment within the training rows.
+    experiment : Experiment
+        That of the given split, whose machines are trained on all training rows.
+    collected : mapping of (label, n_train) to CompleteTrials
+        Of `experiment`.
+    """
+    ((n_train, n_test),) = experiment.n_test.items()
+    key = experiment.config.metrics[0], "test"
+    rows = []
+    for label, size in zip(table["ranking"], table["n_features"], strict=True):
+        trials = collected.get((label, n_train))
+        if trials is None or pd.isna(size):
+            rows.append((np.nan, np.nan, np.nan))
+            continue
+        place = trials.sizes.index(int(size))
+        rows.append((float(trials.values[key][0, place]), *trials.intervals[key][place]))
+    means, lows, highs = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+    return table.assign(kept_aside=means, kept_aside_ci_low=lows, kept_aside_ci_high=highs, n_kept_aside=n_test)
 
 
 def machine_in_words(classifier: ExperimentClassifier) -> str:
@@ -342,8 +411,9 @@ def _above_random(  # noqa: PLR0917 - one call
     names = ("above_random", "above_random_ci_low", "above_random_ci_high", "p_random")
     if len(shared) < 2 or len(sizes) < 2:
         return dict.fromkeys(names, none)
+    sign = direction(metric)
     orders = np.stack(
-        [each.values[metric, "test"][np.isin(each.splits, shared), :-1].mean(axis=1) for each in there], axis=1
+        [sign * each.values[metric, "test"][np.isin(each.splits, shared), :-1].mean(axis=1) for each in there], axis=1
     )
     found = []
     machine = further[0].classifier
@@ -388,11 +458,14 @@ def _all_features(
     ((n_train, n_test),) = experiment.n_test.items()
     metric = experiment.config.metrics[0]
     behind = difference_interval(best - values, test_to_train(experiment, n_train, n_test))
+    there = interval_for_new_rows(
+        experiment, direction(metric) * values, trials.test_confusion[-1], metric, trials.loss_spread[:, -1]
+    )
     return {
         "ranking": ALL,
         "machine": machine_in_words(experiment.config.classifier_of(ranking)),
         "n_features": trials.sizes[-1],
-        **_interval(interval_for_new_rows(experiment, values, trials.test_confusion[-1], metric)),
+        **_interval(there),
         **_interval(behind, "behind_best_", "behind_best"),
         "tied": behind.low <= 0,
         "recommended": False,
@@ -401,7 +474,9 @@ def _all_features(
 
 def _majority(experiment: Experiment, metric: str) -> dict[str, object]:
     source = experiment.source
-    counts = np.bincount(source.dataset.y) if isinstance(source, FixedSource) else np.ones(source.n_classes)
+    counts = np.ones(source.n_classes)
+    if isinstance(source, FixedSource):
+        counts = np.bincount(source.dataset.y[experiment.rows])
     return {
         "ranking": MAJORITY,
         "n_features": 0,
@@ -433,7 +508,7 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
     references = table[table["ranking"].isin([ALL, MAJORITY])]
     rankings = table.drop(references.index)
     general = table.iloc[0].to_dict()
-    title = METRIC_TITLES[general["metric"]]
+    title, unit = metric_title(general["metric"]), unit_of(general["metric"])
     beside = [f"{each['ranking']}: {_value(each)}" for each in references.to_dict("records")]
     beside_in_words = f" ({', '.join(beside)})" if beside else ""
     chance = _chance_in_words(general, config)
@@ -441,9 +516,11 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
     if recommended:
         row = recommended[0]
         yield (
-            f"Recommended: {_features(row)}, as {row['ranking']} ranks them: test {title} {_value(row)} %"
-            f"{beside_in_words}."
+            f"Recommended: {_features(row)}, as {row['ranking']} ranks them: test {title} {_value(row)} "
+            f"{unit.symbol}{beside_in_words}."
         )
+        yield from _positive_in_words(general, config)
+        yield from _kept_aside_in_words(row, title)
         yield chance
         yield _steady_in_words(row["steady_features"], "them")
         if isinstance(row["suspects"], str):
@@ -469,7 +546,8 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
 
 def _chance_in_words(general: Mapping[Any, Any], config: Config) -> str:
     """Tell the result of the test whether the best ranking is better than chance."""
-    n_splits = min(config.recommendation.permuted_splits, config.protocol.splits)
+    n_planned = config.recommendation.splits if config.protocol.is_single_given else config.protocol.splits
+    n_splits = min(config.recommendation.permuted_splits, n_planned)
     if general["chance"] == NOT_FINISHED:
         return "Whether any ranking is better than chance is not tested to the end: nothing is recommended; run again."
     if general["chance"] == NOT_TESTED:
@@ -481,10 +559,38 @@ def _chance_in_words(general: Mapping[Any, Any], config: Config) -> str:
     )
     if general["chance"] == NOT_FOUND:
         return f"No ranking is better than chance on these data: nothing is recommended ({tested})."
+    in_time = "; rows that are like those before them in time find too much" if config.protocol.is_ordered else ""
     return (
-        f"Better than chance ({tested}): labels and features are related, which does not say that this very subset is "
-        "good."
+        f"Better than chance ({tested}{in_time}): labels and features are related, which does not say that this very "
+        "subset is good."
     )
+
+
+def _positive_in_words(general: Mapping[Any, Any], config: Config) -> Iterator[str]:
+    """Name the positive class, where the figure of merit has one."""
+    name = general.get("positive")
+    if isinstance(name, str | int) and not pd.isna(name):
+        how = "" if config.positive is not None else ", the rarer one; the key 'positive' names another"
+        yield f"The positive class is '{brief(str(name))}'{how}."
+
+
+def _kept_aside_in_words(row: Mapping[Any, Any], title: str) -> Iterator[str]:
+    """Tell how the recommended subset does on the rows that took no part in its choice."""
+    if not _has_rows_kept_aside(row):
+        return
+    value = _value({name: row[f"kept_aside{end}"] for name, end in KEPT_ASIDE} | {"metric": row["metric"]})
+    yield (
+        f"That is of {int(row['n_trials'])} random splits of the training rows, which alone decided. On the "
+        f"{int(row['n_kept_aside'])} test rows that the config gives: {title} {value} {unit_of(row['metric']).symbol}."
+    )
+
+
+KEPT_ASIDE = (("mean", ""), ("ci_low", "_ci_low"), ("ci_high", "_ci_high"))
+
+
+def _has_rows_kept_aside(row: Mapping[Any, Any]) -> bool:
+    """Whether the config has a given split; tables of earlier versions do not say."""
+    return not pd.isna(row.get("kept_aside", math.nan))
 
 
 def _few_in_words(general: Mapping[Any, Any], config: Config) -> str:
@@ -506,30 +612,42 @@ def _without_controls(rankings: pd.DataFrame) -> pd.DataFrame:
 
 def _best(rankings: pd.DataFrame) -> dict[Any, Any]:
     """Return the row of the best of all means."""
-    rows = _without_controls(rankings).to_dict("records")
-    return max(rows, key=lambda each: float(each["best_mean"]))
+    return max(_without_controls(rankings).to_dict("records"), key=_merit)
+
+
+def _merit(row: Mapping[Any, Any]) -> float:
+    """Return the best mean of a ranking, larger is better."""
+    return direction(row["metric"]) * float(row["best_mean"])
 
 
 def _best_in_words(row: Mapping[Any, Any], title: str) -> str:
-    interval = f"[{100 * row['best_ci_low']:.1f}, {100 * row['best_ci_high']:.1f}]"
     features = _features({"n_features": row["best_n_features"]})
-    return f"{row['ranking']} with {features}: test {title} {100 * row['best_mean']:.1f} {interval} %"
+    value = _value({name: row[f"best_{name}"] for name in ("mean", "ci_low", "ci_high")} | {"metric": row["metric"]})
+    return f"{row['ranking']} with {features}: test {title} {value} {unit_of(row['metric']).symbol}"
 
 
 def _beside(rankings: pd.DataFrame, references: pd.DataFrame, row: Mapping[Any, Any], config: Config) -> Iterator[str]:
     """Set the best mean and all features beside what is recommended, on the same splits."""
-    title = METRIC_TITLES[row["metric"]]
+    title, point = metric_title(row["metric"]), unit_of(row["metric"]).point
     best = _best(rankings)
+    better = "highest" if direction(row["metric"]) > 0 else "lowest"
+    more = "more" if direction(row["metric"]) > 0 else "less"
     if (best["ranking"], int(best["best_n_features"])) != (row["ranking"], int(row["n_features"])):
         steady = _steady_in_words(best["best_steady_features"], "these")
         yield (
-            f"The rule takes the fewest features within {config.recommendation.margin:g} point"
-            f"{'' if config.recommendation.margin == 1 else 's'} of the best mean. The mean is highest for "
-            f"{_best_in_words(best, title)}, {_points(row, 'behind_best')} points more on the same splits; "
+            f"The rule takes the fewest features within {_margin_in_words(config)} of the best mean. The mean is "
+            f"{better} for {_best_in_words(best, title)}, {_points(row, 'behind_best')} {point} {more} on the same "
+            f"splits; "
             f"take these if losing a feature is worse than keeping one too many. {steady}"
         )
     if (references["ranking"] == ALL).any():
-        yield f"Against all features with the same machine, on the same splits: {_points(row, 'above_all')} points."
+        yield f"Against all features with the same machine, on the same splits: {_points(row, 'above_all')} {point}."
+
+
+def _margin_in_words(config: Config) -> str:
+    margin, point = config.recommendation.margin, unit_of(config.metrics[0]).point
+    one = {"points": "point", "hundredths of a nat": "hundredth of a nat"}[point]
+    return f"{margin:g} {one if margin == 1 else point}"
 
 
 def _machines_in_words(rankings: pd.DataFrame) -> Iterator[str]:
@@ -537,9 +655,9 @@ def _machines_in_words(rankings: pd.DataFrame) -> Iterator[str]:
     others = _without_controls(rankings)
     bests = [_best(others[others["machine"] == machine]) for machine in dict.fromkeys(others["machine"])]
     if len(bests) > 1:
-        bests.sort(key=lambda each: -float(each["best_mean"]))
+        bests.sort(key=lambda each: -_merit(each))
         compared = "; ".join(
-            f"{each['machine']} {100 * each['best_mean']:.1f} ({each['ranking']}, "
+            f"{each['machine']} {unit_of(each['metric']).written(each['best_mean'])} ({each['ranking']}, "
             f"{_features({'n_features': each['best_n_features']})})"
             for each in bests
         )
@@ -550,7 +668,7 @@ def _machines_in_words(rankings: pd.DataFrame) -> Iterator[str]:
 
 
 def _points(row: Mapping[Any, Any], name: str) -> str:
-    """Write a difference with its interval in points."""
+    """Write a difference with its interval in points, or hundredths of a nat."""
     low, high = 100 * row[f"{name}_ci_low"], 100 * row[f"{name}_ci_high"]
     return f"{100 * row[name]:.1f} [{low:.1f}, {high:.1f}]"
 
@@ -578,7 +696,8 @@ def _against_others(rankings: pd.DataFrame, row: Mapping[Any, Any]) -> Iterator[
     not_better = [str(label) for label in tested.loc[~is_better, "ranking"]]
     by = f"{RANDOM_ORDERS} on each split, over all numbers of features, one-sided, by Holm"
     if better:
-        yield f"Better than random orders of the features ({by}), in points: {'; '.join(better)}."
+        point = unit_of(row["metric"]).point
+        yield f"Better than random orders of the features ({by}), in {point}: {'; '.join(better)}."
     if not_better:
         own = " What is recommended is among them: other features may do as well."
         yield (
@@ -592,13 +711,14 @@ def _what_next(row: Mapping[Any, Any], config: Config, folder: Path, results: Pa
     yield (
         "Not known: how rows of another time or place would fare, and which of several features that say the same is "
         "the cause. Method and size were chosen on these test parts, so that the accuracy is somewhat too high; rows "
-        "that were kept aside would tell. Intervals are of 95 %, for other rows of the same kind: they allow for the "
-        "rows that splits share, and for how few rows a class has."
+        f"that were kept aside {'' if _has_rows_kept_aside(row) else 'would '}tell. Intervals are of 95 %, for other "
+        "rows of the same kind: they allow for the rows that splits share, and for how few rows a class has."
     )
     command = _command(config, config.dataset, folder, row) if isinstance(config.dataset, FileSpec) else None
     if command is not None:
         yield f"The columns themselves: {command}"
-    yield f"The model, fitted on all rows: {shlex.join(['fsvm', 'export', str(results), '--model', 'model.joblib'])}"
+    rows = "the training rows" if _has_rows_kept_aside(row) else "all rows"
+    yield f"The model, fitted on {rows}: {shlex.join(['fsvm', 'export', str(results), '--model', 'model.joblib'])}"
 
 
 def _features(row: Mapping[Any, Any]) -> str:
@@ -607,8 +727,8 @@ def _features(row: Mapping[Any, Any]) -> str:
 
 
 def _value(row: Mapping[Any, Any]) -> str:
-    interval = "" if math.isnan(row["ci_low"]) else f" [{100 * row['ci_low']:.1f}, {100 * row['ci_high']:.1f}]"
-    return f"{100 * row['mean']:.1f}{interval}"
+    low, high, mean = (unit_of(row["metric"]).written(row[name]) for name in ("ci_low", "ci_high", "mean"))
+    return mean if math.isnan(row["ci_low"]) else f"{mean} [{low}, {high}]"
 
 
 def _steady_in_words(features: object, they: str) -> str:
@@ -621,14 +741,26 @@ def _steady_in_words(features: object, they: str) -> str:
 def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any]) -> str | None:
     """Write the command that ranks all rows as recommended, and writes the best columns; None where none can."""
     settings = _settings(config, str(row["ranking"]))
-    if settings is None:
+    if settings is None or (config.protocol.is_given and not isinstance(data.split, TestFileSplit)):
         return None
     own = {ranking.label: ranking.scaling for ranking in config.rankings}
     scaling = own.get(str(row["ranking"])) or config.scaling
     words = ["fsvm", "rank", str(folder / data.file), "--method", str(row["method"]), "--scaling", scaling]
     said = data.model_dump(mode="json", exclude_defaults=True)
-    for option in ("target", "missing", "categorical", "groups", "separator", "encoding", "decimal", "sheet"):
-        words += [f"--{option}", str(said[option])] if option in said else []
+    for option in (
+        "target",
+        "missing",
+        "categorical",
+        "groups",
+        "separator",
+        "encoding",
+        "decimal",
+        "sheet",
+        "header_rows",
+    ):
+        words += [f"--{option.replace('_', '-')}", str(said[option])] if option in said else []
+    words += ["--drop", data.order_by] if data.order_by else []
+    words += [word for name in config.always_keep for word in ("--always-keep", name)]
     words += [word for option in ("drop", "na") for value in getattr(data, option) for word in (f"--{option}", value)]
     words += ["--dense"] * data.dense
     words += [word for key, value in settings.items() for word in ("--set", f"{key}={json.dumps(value)}")]

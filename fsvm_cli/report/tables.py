@@ -12,12 +12,13 @@ from fsvm_cli.evaluation.stability import selection_stability
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.evidence.parameters import CAVEATS
 from fsvm_cli.experiment.chance import chance_test
-from fsvm_cli.experiment.compared_methods import FurtherRandomOrder
+from fsvm_cli.experiment.compared_methods import further_random_orders
 from fsvm_cli.experiment.provenance import describe_run
 from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.run_file import written
 from fsvm_cli.experiment.running import record_key, tables_of
+from fsvm_cli.experiment.selection import selection_experiment
 from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.ranks import ranks_of
 from fsvm_cli.report.complete_trials import collect
@@ -38,7 +39,7 @@ from fsvm_cli.report.folder import (
 )
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, FLOAT_FORMAT, as_csv, rounded_alike
 from fsvm_cli.report.ranking_statistics import compare_rankings, summarise_rankings
-from fsvm_cli.report.recommendation import interval_for_new_rows, recommendation
+from fsvm_cli.report.recommendation import interval_for_new_rows, recommendation, with_rows_kept_aside
 from fsvm_cli.report.verdicts import Trials, table_of_verdicts
 
 if TYPE_CHECKING:
@@ -212,7 +213,13 @@ def _limits_for_new_rows(experiment: Experiment, trials: CompleteTrials) -> Iter
     for column in range(len(trials.sizes)):
         for (metric, part), values in trials.values.items():
             if part == "test":
-                found = interval_for_new_rows(experiment, values[:, column], trials.test_confusion[column], metric)
+                found = interval_for_new_rows(
+                    experiment,
+                    values[:, column],
+                    trials.test_confusion[column],
+                    metric,
+                    trials.loss_spread[:, column],
+                )
                 yield found.low, found.high
             else:
                 yield np.nan, np.nan
@@ -265,13 +272,16 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     """
     description = written(describe_run(loaded, experiment, store))
     collected = collect(experiment, store)
-    test = chance_test(experiment)
+    within = selection_experiment(experiment)  # what has seen the test rows of a given split decides nothing
+    test = chance_test(within or experiment)
     if test is not None:
         test.read(store)
-    recommended = recommendation(experiment, collected, test)
-    for each in experiment.compared_methods:
-        if isinstance(each, FurtherRandomOrder):
-            collected = {key: trials for key, trials in collected.items() if key[0] != each.label}
+    recommended = recommendation(within or experiment, collect(within, store) if within else collected, test)
+    if within and not recommended.empty:
+        recommended = with_rows_kept_aside(recommended, experiment, collected)
+    further = {each.label for each in further_random_orders(experiment.config)}
+    if experiment.ends_in_recommendation:
+        collected = {key: trials for key, trials in collected.items() if key[0] not in further}
     tables = _tables(experiment, collected, recommended, overridden=bool(loaded.document.overrides))
     texts = {file_name: as_csv(table) for file_name, table in tables.items()}
     kinds = record_kinds()

@@ -18,6 +18,7 @@ from fsvm_cli.experiment.chance import chance_test, permuted_experiment
 from fsvm_cli.experiment.outcome import keep_outcome
 from fsvm_cli.experiment.provenance import keep_group
 from fsvm_cli.experiment.running import TrialResult, record_key
+from fsvm_cli.experiment.selection import selection_experiment
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.tasks import Task, call_here
@@ -99,6 +100,8 @@ class Job:
     _n_durable: int = 0
     _n_pending: int = 0
     _test: ChanceTest | None = None
+    _within: Experiment | None = None
+    _has_begun_within: bool = False
     _tested: dict[int, Experiment] = field(default_factory=dict)
 
     def begin(self, number: int) -> Sequence[Task] | MissingTasks | None:
@@ -114,11 +117,12 @@ class Job:
         self.n_to_run = self._n_missing = len(tasks)
         self._n_durable = n_trials - len(tasks)
         self.progress.start(n_trials, self._n_durable)
-        return tasks or self.begin_permutations(number, 1)
+        return tasks or self.begin_further(number, 1)
 
-    def begin_permutations(self, number: int, n_workers: int) -> list[Task]:
-        """Find the tasks of the next permutations of the labels, once all others have ended; empty at the end.
+    def begin_further(self, number: int, n_workers: int) -> list[Task]:
+        """Find the tasks that follow once all others have ended; empty at the end.
 
+        Those are the trials within the training rows of a given split, and the next permutations of the labels.
         Which permutations the test needs does not depend on how many are computed at once; see `ChanceTest`.
 
         Parameters
@@ -131,29 +135,44 @@ class Job:
         if self.error is not None:
             return []
         try:
-            return self._next_permutations(number, n_workers)
+            return self._trials_within(number) or self._next_permutations(number, n_workers)
         except FsvmError as error:
             self.error = error
             return []
 
+    def _trials_within(self, number: int) -> list[Task]:
+        """Find the missing trials within the training rows, the first time that it is called."""
+        if self._has_begun_within:
+            return []
+        self._has_begun_within, self._within = True, selection_experiment(self.experiment)
+        if self._within is None:
+            return []
+        tasks = [replace(task, within=True) for task in missing_tasks(self._within, self.store, number)]
+        for compared_method in self._within.numbers() if tasks else ():
+            keep_group(self.store, self._within, compared_method)
+        self._n_missing = len(tasks)
+        return tasks
+
     def _next_permutations(self, number: int, n_workers: int) -> list[Task]:
+        base = self._within or self.experiment
         if self._test is None:
-            self._test = chance_test(self.experiment)
+            self._test = chance_test(base)
             if self._test is None:
                 return []
         test, n_before = self._test, len(self._test.permuted)
         test.read(self.store)
-        n_splits = permuted_experiment(self.experiment, 0).n_trials()
+        n_splits = permuted_experiment(base, 0).n_trials()
         if self.test_progress is not None and n_before:
             self.test_progress.advance(n_splits * len(test.permuted))
         elif self.test_progress is not None and not test.is_decided:
             self.test_progress.start(n_splits * test.n_permutations, n_splits * len(test.permuted))
         n_at_once = max(test.n_at_least_to_stop - test.n_at_least, math.ceil(2 * n_workers / n_splits))
         missing = test.missing(self.store, n_at_once)
-        tasks = [Task(number, trial, wanted, permutation=permutation) for permutation, trial, wanted in missing]
-        self._tested = {
-            each: permuted_experiment(self.experiment, each) for each in {task.permutation for task in tasks}
-        }
+        tasks = [
+            Task(number, trial, wanted, permutation=permutation, within=self._within is not None)
+            for permutation, trial, wanted in missing
+        ]
+        self._tested = {each: permuted_experiment(base, each) for each in {task.permutation for task in tasks}}
         self._n_missing = len(tasks)
         return tasks
 
@@ -177,7 +196,8 @@ class Job:
 
     def _take(self, task: Task, result: TrialResult) -> None:
         trial = task.trial
-        experiment = self._tested[task.permutation] if task.permutation else self.experiment
+        whole = self._within if task.within and self._within is not None else self.experiment
+        experiment = self._tested[task.permutation] if task.permutation else whole
         for compared_method, entry in result.entries.items():
             keep_outcome(self.store, experiment.key(compared_method, trial), entry)
         for compared_method, error in result.errors.items():
@@ -185,8 +205,10 @@ class Job:
         self._n_missing -= 1
         if task.permutation:
             return  # an order of the labels that a method cannot do anything with is no failure of the run
-        self._n_pending += 1
         self._count_failures(result.errors.values())
+        if task.within:
+            return  # whose number the progress of the given split does not count
+        self._n_pending += 1
         if task.wanted:
             self.store.add_timing(trial.n_train, trial.split, result.seconds)
         for name, record in result.records.items():
@@ -403,7 +425,7 @@ class Schedule:
         self.pool.recover()
         if was_alone:
             (task,) = lost
-            this = task.experiment, (task.permutation, task.trial)
+            this = task.experiment, (task.within, task.permutation, task.trial)
             self._n_deaths[this] += 1
             if self._n_deaths[this] >= MAX_WORKER_DEATHS_PER_TRIAL:
                 reason = f"{WORKER_FAILED} ({named(cause)})" if isinstance(cause, OSError) else WORKER_DIED
@@ -466,7 +488,7 @@ def _run_tasks(
         ended = []
         for number, job in running.items():
             if job.advance([(task, result) for task, result in results if task.experiment == number]):
-                if more := job.begin_permutations(number, pool.n_workers):
+                if more := job.begin_further(number, pool.n_workers):
                     schedule.add(number, more, len(more))
                 else:
                     ended.append(number)

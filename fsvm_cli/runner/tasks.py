@@ -19,6 +19,7 @@ from fsvm_cli.config_io import model_from_json
 from fsvm_cli.experiment.chance import permuted_experiment
 from fsvm_cli.experiment.experiment import Experiment
 from fsvm_cli.experiment.running import TrialResult, run_trial
+from fsvm_cli.experiment.selection import selection_experiment
 from fsvm_cli.spec.schema import Config
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ class Task:
     permutation : int
         Of the labels, for the test whether anything is better than chance: then the experiment is that of
         `fsvm_cli.experiment.chance.permuted_experiment`; else 0.
+    within : bool
+        Whether it is a trial within the training rows of a given split: then the experiment is that of
+        `fsvm_cli.experiment.selection.selection_experiment`.
     """
 
     experiment: int
@@ -64,6 +68,7 @@ class Task:
     wanted: Mapping[int, tuple[int, ...]]
     records: tuple[str, ...] = ()
     permutation: int = 0
+    within: bool = False
 
 
 @dataclass(frozen=True)
@@ -202,6 +207,10 @@ def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[
 
 def _experiment_of(experiments: Sequence[Experiment], task: Task) -> Experiment:
     experiment = experiments[task.experiment]
+    if task.within:
+        within = selection_experiment(experiment)
+        assert within is not None, "whose tasks these are"
+        experiment = within
     return permuted_experiment(experiment, task.permutation) if task.permutation else experiment
 
 

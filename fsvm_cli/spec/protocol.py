@@ -19,6 +19,9 @@ GIVEN: Literal["given"] = "given"
 BOOTSTRAP: Literal["bootstrap"] = "bootstrap"
 """Training parts that are drawn with replacement, as large as the data; the rows that are left out are for testing."""
 
+BEFORE: Literal["before"] = "before"
+"""Training parts that lie before their test parts in the order that the data have, as that of time."""
+
 FOLDS_PATTERN = r"^([2-9]|[1-9]\d+) folds$"
 """Training parts that are all folds but one, such as "10 folds"."""
 
@@ -46,7 +49,7 @@ def _training_part(value: Any) -> Fraction | int | str:
     return value if is_word else _row_part(value)
 
 
-LISTED_SPLITS = (GIVEN, LEAVE_ONE_OUT, BOOTSTRAP)
+LISTED_SPLITS = (GIVEN, LEAVE_ONE_OUT, BOOTSTRAP, BEFORE)
 """Words for splits whose rows are known before the trials, beside those for folds."""
 
 ROW_PART_FORMS: list[dict[str, Any]] = [
@@ -69,7 +72,8 @@ TrainingPart = Annotated[
         {
             "anyOf": [*ROW_PART_FORMS, {"enum": [*LISTED_SPLITS]}, {"type": "string", "pattern": FOLDS_PATTERN}],
             "description": "A number of rows, a fraction of them (rounded down), the split that the source fixes, all "
-            "folds but one ('10 folds', 'leave-one-out'), or as many rows as there are, drawn with replacement.",
+            "folds but one ('10 folds', 'leave-one-out'), as many rows as there are, drawn with replacement, or the "
+            "rows before those of the test part.",
         }
     ),
 ]
@@ -85,12 +89,14 @@ class Protocol(StrictModel):
 
     splits: Annotated[int, Field(ge=1)] = Field(
         description="Number of random splits; of given ones, the first of the source; of folds, one after the other, "
-        "divided anew after each division; of bootstrap samples; or of orders of the rows."
+        "divided anew after each division; of bootstrap samples; of orders of the rows; or of origins in time, each "
+        "with the rows before it for training and some after it for testing."
     )
     train: TrainingParts = Field(
         description="Training part, or a list of them for a learning curve; 'given': the splits of the source; "
         "'10 folds' or 'leave-one-out': all folds but one; 'bootstrap': as many rows as there are, drawn with "
-        "replacement, so that the accuracy on the others, with that on the rows of training, gives the .632+ estimate."
+        "replacement, so that the accuracy on the others, with that on the rows of training, gives the .632+ estimate; "
+        "'before': all rows before those of the test part, by the column that 'order_by' of the data set names."
     )
     test: RowPart | None = Field(default=None, description="Test part; all rows outside the training part if left out.")
     row_order: Literal["drawn"] | None = Field(
@@ -110,6 +116,11 @@ class Protocol(StrictModel):
     def is_listed(self) -> bool:
         """Whether the rows of the splits are known before the trials: given, folds, or bootstrap samples."""
         return isinstance(self.train[0], str)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether training parts lie before their test parts."""
+        return self.train == (BEFORE,)
 
     @property
     def is_bootstrap(self) -> bool:
@@ -142,6 +153,8 @@ class Protocol(StrictModel):
             return "orders"
         if self.is_bootstrap:
             return "bootstrap samples"
+        if self.is_ordered:
+            return "origins"
         return "folds" if self.folds else "splits"
 
     def trials_in_words(self, n_complete: int) -> str:

@@ -8,26 +8,34 @@ from __future__ import annotations
 
 import itertools
 import operator
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.scaling import ScalingName
 from fsvm_cli.data.source_spec import DatasetSpec
-from fsvm_cli.evaluation.metrics import METRICS
+from fsvm_cli.evaluation.metrics import NAMED_METRICS, SENSITIVITY_PATTERN, needs_scores
 from fsvm_cli.ranking.ranks import least_relevant, most_relevant
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec import RECORD_NAMES
 from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.kinds import AnyClaim
-from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
+from fsvm_cli.spec.classifiers import (
+    BayesianBase,
+    Classifier,
+    ExperimentClassifier,
+    LabelledClassifier,
+    LearnedKernel,
+    is_absent,
+)
 from fsvm_cli.spec.protocol import Protocol
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, DescentRanking, Ranking, learns_machine
-from fsvm_cli.validation_errors import Issue, IssuesError
+from fsvm_cli.validation_errors import Issue, IssuesError, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -97,6 +105,30 @@ def selections(subsets: object, rankings: Iterable[Ranking]) -> list[Selection]:
     return [Selection(ranking, share, least) for ranking in rankings for share, least in ends]
 
 
+def _metric(name: Any) -> str:
+    """Read the name of a figure of merit."""
+    if isinstance(name, str) and (name in NAMED_METRICS or re.match(SENSITIVITY_PATTERN, name)):
+        return name
+    if isinstance(name, str) and name.startswith("sensitivity"):
+        raise ValueError(
+            f"'{brief(name)}' states no specificity above 0 and below 1; write sensitivity-at-specificity-0.95"
+        )
+    raise ValueError(f"{in_words(name)} is no figure of merit; {nearest(str(name), NAMED_METRICS)}")
+
+
+MetricName = Annotated[
+    str,
+    PlainValidator(_metric),
+    WithJsonSchema({"anyOf": [{"enum": [*NAMED_METRICS]}, {"type": "string", "pattern": SENSITIVITY_PATTERN}]}),
+]
+
+
+def _class_name(name: Any) -> Any:
+    """Read a whole number as the name of a class."""
+    return str(name) if type(name) is int else name
+
+
+ClassName = Annotated[str, BeforeValidator(_class_name, json_schema_input_type=str | int), Field(min_length=1)]
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 
@@ -137,6 +169,12 @@ class RecommendationRule(StrictModel):
         "ranking is better than chance; 0: not tested.",
     )
     permuted_splits: PositiveInt = Field(default=5, description="The first splits, on which it is repeated.")
+    splits: Annotated[int, Field(ge=2)] = Field(
+        default=20,
+        exclude_if=lambda splits: splits == 20,
+        description="Random splits of the training rows, two thirds for training, where the config has one given "
+        "split: they alone decide what is recommended.",
+    )
 
     @model_validator(mode="after")
     def _can_reject(self) -> RecommendationRule:
@@ -213,8 +251,23 @@ class Config(StrictModel):
         description="Numbers of retained features: all of them, or a list; or the shares of the relevance that "
         "subsets make up.",
     )
-    metrics: tuple[Literal[*METRICS], ...] = Field(  # type: ignore[valid-type]
-        default=("accuracy",), min_length=1, description="Figures of merit."
+    always_keep: tuple[Text, ...] = Field(
+        default=(),
+        exclude_if=is_absent,
+        description="Names of features that every subset holds, before those that rankings choose; of a column of "
+        "words all of its words.",
+    )
+    metrics: tuple[MetricName, ...] = Field(
+        default=("accuracy",),
+        min_length=1,
+        description="Figures of merit; the first decides. Those of scores (auc, average-precision, log-loss, "
+        "sensitivity-at-specificity-0.95 or at another one) are of the test part alone.",
+    )
+    positive: ClassName | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="The positive one of two classes, for f1, average-precision and the sensitivity; the rarer one if "
+        "left out, of equals the second.",
     )
     parts: tuple[Literal["train", "test"], ...] = Field(
         default=("test",), min_length=1, description="Parts of the data whose curves the figures show."
@@ -297,6 +350,8 @@ class Config(StrictModel):
         parts = (
             self._labels(),
             self._combinations(),
+            self._kept(),
+            self._scores(),
             self._shares(),
             self._machines(),
             self._scalings(),
@@ -345,6 +400,42 @@ class Config(StrictModel):
                 ("alternatives",),
                 "alternatives are compared on all features; leave out 'rankings', or give them their own 'classifier'",
             )
+
+    def _kept(self) -> Iterator[Issue]:
+        """Find features that stay where nothing else is chosen by a number of features."""
+        if not self.always_keep:
+            return
+        if not self.rankings or self.extractors or isinstance(self.subsets, RelevanceSubsets):
+            yield Issue(
+                ("always_keep",),
+                "features stay where rankings choose others by their number; list rankings, no extractors, and numbers "
+                "of features under 'subsets'",
+            )
+        for index, ranking in enumerate(self.rankings):
+            if ranking.order == "worst-first" or learns_machine(ranking):
+                message = (
+                    "features that always stay are for rankings that keep the best, with fresh machines; leave it out"
+                )
+                yield Issue(("rankings", index, "order" if ranking.order == "worst-first" else "machine"), message)
+
+    def _scores(self) -> Iterator[Issue]:
+        """Find figures of merit of scores where there are no scores: on the training part, and of some machines."""
+        wanted = [name for name in self.metrics if needs_scores(name)]
+        if not wanted:
+            return
+        if "train" in self.parts:
+            yield Issue(("parts",), f"{wanted[0]} is of the test part alone; write 'parts: [test]'")
+        for location, classifier in self.classifiers_written():
+            if isinstance(classifier, BayesianBase | LearnedKernel):
+                yield Issue(
+                    location,
+                    f"{wanted[0]} needs scores of machines that are trained on each subset anew, and this one keeps "
+                    "what it learned on all features; leave the metric out, or take another classifier",
+                )
+        for index, ranking in enumerate(self.rankings):
+            if learns_machine(ranking):
+                message = f"{wanted[0]} is of fresh machines; leave 'machine' out, or the metric"
+                yield Issue(("rankings", index, "machine"), message)
 
     def _shares(self) -> Iterator[Issue]:
         """Find rankings whose scores do not divide the relevance that subsets are chosen by."""

@@ -90,8 +90,10 @@ def test_areas_are_means_over_the_features() -> None:
 def test_no_interval_leaves_the_range_of_figures_of_merit() -> None:
     area = {"ranking": "a", "train_size": 40, "area": 0.915, "area_ci_low": 0.8236, "area_ci_high": 1.0064}
     rest = {"best_n_features": 5, "smallest_n_features": 3, "smallest_mean": 0.9625, "n_trials": 4}
-    (row,) = areas_table(pd.DataFrame([area | rest])).rows
+    (row,) = areas_table(pd.DataFrame([area | rest | {"metric": "accuracy"}])).rows
     assert row[2] == "91.50 [82.36, 100.00]"
+    (row,) = areas_table(pd.DataFrame([area | rest | {"metric": "log-loss"}])).rows
+    assert row[2] == "0.92 [0.82, 1.01]"
 
 
 def test_people_get_tables_and_the_ranks_over_experiments(results: Path) -> None:

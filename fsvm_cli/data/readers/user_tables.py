@@ -36,8 +36,10 @@ PANDAS_UNNAMED_PREFIX = "Unnamed: "
 """Prefix of the names that pandas gives to columns without a name."""
 
 
-def read_excel(path: Path, marks: Sequence[str], name: str | None = None) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read a sheet of a workbook, whose first row holds the names.
+def read_excel(
+    path: Path, marks: Sequence[str], name: str | None = None, header_rows: str | None = None
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read a sheet of a workbook.
 
     Parameters
     ----------
@@ -46,6 +48,8 @@ def read_excel(path: Path, marks: Sequence[str], name: str | None = None) -> tup
         What stands for a missing value.
     name : str, optional
         Of the sheet; by default the first.
+    header_rows : str, optional
+        First and last row that hold the names, as 3-4; by default the first row.
 
     Returns
     -------
@@ -69,7 +73,15 @@ def read_excel(path: Path, marks: Sequence[str], name: str | None = None) -> tup
             first, *others = map(str, workbook.sheet_names)
             own = first if name is None else _named_sheet(path, name, (first, *others))
             _check_memory_for_cells(path, workbook.book[own])
-            frame = pd.read_excel(workbook, sheet_name=own, dtype=object, keep_default_na=False, na_values=[*marks])
+            first_row, last_row = map(int, (header_rows or "1-1").split("-"))
+            frame = pd.read_excel(
+                workbook,
+                sheet_name=own,
+                header=first_row - 1 if first_row == last_row else [*range(first_row - 1, last_row)],
+                dtype=object,
+                keep_default_na=False,
+                na_values=[*marks],
+            )
     except ImportError as error:
         raise UsageError(
             f"{path}: Excel's files are read with openpyxl, which is not installed; "
@@ -80,7 +92,8 @@ def read_excel(path: Path, marks: Sequence[str], name: str | None = None) -> tup
     except Exception as error:  # openpyxl has no error of its own for damaged files
         reason = next(iter(str(error).splitlines()), type(error).__name__)[:200]
         raise DataError(f"{path}: not a workbook of Excel (.xlsx), or damaged ({reason})") from error
-    frame = frame.dropna(how="all").rename(columns=_own_name)
+    frame = frame.dropna(how="all")
+    frame.columns = [*map(_own_name, frame.columns)]
     table = pa.table([_column(values) for _, values in frame.items()], names=[*map(str, frame.columns)])
     if not others or name is not None:
         return table, ()
@@ -158,7 +171,9 @@ def _check_memory_for_cells(path: Path, sheet: Any) -> None:
 
 
 def _own_name(name: object) -> str:
-    return "" if str(name).startswith(PANDAS_UNNAMED_PREFIX) else str(name)
+    """Join the parts of a name that stands in several rows; those that are empty do not count."""
+    parts = map(str, name if isinstance(name, tuple) else (name,))
+    return " ".join(part for part in parts if not part.startswith(PANDAS_UNNAMED_PREFIX))
 
 
 def _column(values: pd.Series[Any]) -> pa.Array:
@@ -197,11 +212,11 @@ def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Read
         remark = f"left out, because pandas wrote it as the index of the rows: {quoted(index)}"
         return with_remarks(reading, (remark,)) if index else reading
     if file_format == "excel":
-        table, remarks = read_excel(path, marks, spec.sheet)
+        table, remarks = read_excel(path, marks, spec.sheet, spec.header_rows)
         return with_remarks(numbers_of(table, left_out, spec.decimal), remarks)
     separator = None if spec.separator is None else NAMED_SEPARATORS.get(spec.separator, spec.separator)
     form = dataclasses.replace(find_form(path, separator, spec.encoding), marks=marks, decimal=spec.decimal or ".")
-    exact = {spec.target or "", spec.groups or "", getattr(spec.split, "column", "")}
+    exact = {spec.target or "", spec.groups or "", spec.order_by or "", getattr(spec.split, "column", "")}
     table = read_csv(path, form, exact)
     commas = [] if spec.decimal else with_decimal_commas(table, left_out)
     if not commas:
@@ -228,8 +243,8 @@ def _about(commas: list[str]) -> str:
 
 
 def no_features(spec: TableSpec) -> set[str]:
-    """Return the names of target, groups and dropped columns, before the table is read."""
-    return {spec.target or "", spec.groups or "", *spec.drop, *dropped_columns(spec.drop, ())}
+    """Return the names of target, groups, order and dropped columns, before the table is read."""
+    return {spec.target or "", spec.groups or "", spec.order_by or "", *spec.drop, *dropped_columns(spec.drop, ())}
 
 
 def dropped_columns(drop: Collection[str], columns: Collection[str]) -> list[str]:
