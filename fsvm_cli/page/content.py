@@ -14,6 +14,7 @@ from fsvm_cli.report.scorecard import GRAVEST_FIRST, counts_of, others_in_words
 
 if TYPE_CHECKING:
     from fsvm_cli.page.pictures import Picture
+    from fsvm_cli.page.sentences import Mark
     from fsvm_cli.references import Reference
 
 VERDICTS = tuple(reversed(GRAVEST_FIRST))
@@ -41,6 +42,14 @@ class ClaimRow:
         Whether it is about the data and how they were divided, whatever is done with them.
     new_data : str
         Of a difference, the verdict for new data, beside that on these data; else empty.
+    mark : Mark, optional
+        What was found and what is printed, on one axis.
+    claim : str
+        The published claim that it is about, of which it may be a part; empty where it is the claim itself.
+    is_own : bool
+        Whether no document prints it: an experiment that asks why another one differs makes it itself.
+    open : str
+        What the document leaves open, where that keeps the claim from being judged by one experiment.
     """
 
     id: str
@@ -54,6 +63,10 @@ class ClaimRow:
     fixed: str = ""
     is_about_data: bool = False
     new_data: str = ""
+    mark: Mark | None = None
+    claim: str = ""
+    is_own: bool = False
+    open: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,11 +92,17 @@ class Section:
         What every report on these data must say.
     why : str
         The question about another experiment that this one answers.
+    explains : tuple of str
+        Ids of the claims that `why` asks about.
     deviations : tuple of str
     command : str
         Runs it again.
     facts : tuple of (str, str)
         Seeds, splits, versions: what it takes to get the same numbers.
+    files : tuple of (str, str)
+        Name and text of those that can be saved from the page.
+    elsewhere : tuple of str
+        Names of the tables that are too large for it.
     """
 
     name: str
@@ -99,9 +118,12 @@ class Section:
     remarks: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     why: str = ""
+    explains: tuple[str, ...] = ()
     deviations: tuple[str, ...] = ()
     command: str = ""
     facts: tuple[tuple[str, str], ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -159,6 +181,26 @@ class Ranks:
 
 
 @dataclass(frozen=True)
+class Method:
+    """A method that some experiment on the page uses.
+
+    Attributes
+    ----------
+    name, summary, source : str
+    standing : str
+        What it reaches and costs beside the others, where they are compared over several data sets; else empty.
+    experiments : tuple of str
+        Names of those that use it.
+    """
+
+    name: str
+    summary: str
+    source: str
+    standing: str
+    experiments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Content:
     """All that the page shows.
 
@@ -177,6 +219,7 @@ class Content:
         What choosing features on all rows adds; None where no experiment tells.
     selection_bias_picture : str
         Its figure, as SVG.
+    methods : tuple of Method
     """
 
     scorecard: tuple[ScorecardRow, ...]
@@ -186,6 +229,7 @@ class Content:
     gains: str = ""
     selection_bias: ResultTable | None = None
     selection_bias_picture: str = ""
+    methods: tuple[Method, ...] = ()
 
     @property
     def references(self) -> dict[str, Reference]:

@@ -1,14 +1,16 @@
 """Figures on the page: compressed, and shown as images, in which no script of a file runs.
 
 All figures share the outlines of their letters, which are a third of their bytes: the page holds each outline once, and
-its script inserts them when a figure is shown. Coordinates are rounded to a hundredth of a unit, and those of lines are
-relative to the previous point; metadata, and ids that nothing refers to, are removed.
+its script inserts them when a figure is shown. Lines of text are written by their letters alone, since each letter
+stands where the advance of the one before ends, but for kerning. Coordinates are rounded to a hundredth of a unit, and
+those of lines are relative to the previous point; metadata, and ids that nothing refers to, are removed.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 import zlib
 from dataclasses import dataclass, field
@@ -17,16 +19,29 @@ from typing import TYPE_CHECKING
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 GLYPH_PATTERN = re.compile(
-    r'\s*<path id="(?P<id>DejaVu[\w-]*-[0-9a-f]+)" d="(?P<shape>[^"]*)" transform="scale\(0\.015625\)"/>'
+    r'\s*<path id="(?P<id>DejaVu[\w-]*-[0-9a-f]+)"(?: d="(?P<shape>[^"]*)")? transform="scale\(0\.015625\)"/>'
 )
-"""The outline of a character, as written by matplotlib."""
+"""The outline of a character, as written by matplotlib; a space has none."""
+LETTER_PATTERN = re.compile(
+    r'\s*<use xlink:href="#(?P<id>DejaVu[\w-]*-[0-9a-f]+)"(?: transform="translate\((?P<x>-?[\d.]+) 0\)")?/>'
+)
+"""A character of a line of text, and where it stands."""
+LINE_PATTERN = re.compile(rf"(?:{LETTER_PATTERN.pattern.replace('?P<id>', '').replace('?P<x>', '')})+")
+FIRST_SIGN, N_PLAIN_SIGNS, FIRST_FURTHER_SIGN = 63, 64, 161
+"""Signs that stand for letters in the page: none is a digit, a point or markup."""
+MAX_DRIFT = 0.05
+"""Hundredths of the size of letters by which one may stand beside its place."""
 INVISIBLE_MARKUP = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<!DOCTYPE.*?>", re.DOTALL)
 POLYLINE = re.compile(r' d="(M [^"A-KN-Ya-y]*)"')
 """A path of straight lines, as written by matplotlib: M and L, each with the coordinates of a point, and z."""
 WIDTH_ATTRIBUTE = re.compile(r'<svg\b[^>]*\bwidth="([\d.]+)pt"')
+FEATURE_NAMES = re.compile(r'("feature_names": \[)([^\]]*)')
+MIN_SHARED = 2000
+"""Characters of a list of features from which on the page holds it once."""
 MAX_SINGLE_PANEL_PT = 330.0
 """Wider figures have several panels side by side."""
 MAX_SCALE, POINTS_PER_REM = 1.5, 12.0
@@ -96,21 +111,47 @@ class Packer:
     Attributes
     ----------
     shapes : dict of str to str
-        Of the letters that packed pictures need, by their ids.
+        Of the letters that packed pictures need, by their ids; the order gives the signs that stand for them.
+    advances : dict of str to float
+        How far behind a letter the next one stands, in hundredths of their size.
+    shared : dict of str to str
+        Long lists of feature names, which the files of several experiments have, by what stands in their place.
     """
 
     shapes: dict[str, str] = field(default_factory=dict)
+    advances: dict[str, float] = field(default_factory=dict)
+    shared: dict[str, str] = field(default_factory=dict)
 
     def packed(self, svg: str) -> str:
         """Pack a picture: without the shapes of its letters, as `compressed`."""
         # An outline of another version of matplotlib may differ: then it stays in the figure.
-        svg = GLYPH_PATTERN.sub(lambda found: "" if self._is_shared(found) else found[0], svg)
+        own = {found["id"] for found in GLYPH_PATTERN.finditer(svg) if not self._is_shared(found)}
+        svg = GLYPH_PATTERN.sub(lambda found: found[0] if found["id"] in own else "", svg)
+        svg = LINE_PATTERN.sub(lambda found: self._line(found[0], own), svg)
         svg = POLYLINE.sub(lambda found: f' d="{stepwise(found[1])}"', INVISIBLE_MARKUP.sub("", svg))
         svg = EXCESS_DIGITS.sub(lambda found: found[1].rstrip("0").rstrip("."), self._with_short_names(svg))
         return compressed(re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><"))
 
     def _is_shared(self, found: re.Match[str]) -> bool:
-        return self.shapes.setdefault(found["id"], found["shape"]) == found["shape"]
+        shape = found["shape"] or ""
+        return self.shapes.setdefault(found["id"], shape) == shape
+
+    def _line(self, line: str, own: set[str]) -> str:
+        """Write the letters of a line by their signs, with the places of those that stand elsewhere in numbers."""
+        letters = [(found["id"], float(found["x"] or 0.0)) for found in LETTER_PATTERN.finditer(line)]
+        if own & {letter for letter, _ in letters}:
+            return line
+        signs = {letter: sign_of(number) for number, letter in enumerate(self.shapes)}
+        expected, written = 0.0, []
+        for (letter, x), (_, following) in zip(letters, [*letters[1:], ("", math.nan)], strict=True):
+            if abs(x - expected) > MAX_DRIFT:
+                written.append(f"{x:.2f} ")
+                expected = x
+            written.append(signs[letter])
+            if not math.isnan(following):
+                self.advances.setdefault(letter, round(following - x, 2))
+            expected += self.advances.get(letter, 0.0)
+        return f"<t>{''.join(written)}</t>"
 
     def _with_short_names(self, svg: str) -> str:
         """Leave out the names of elements that nothing refers to, and shorten the others, but those of letters."""
@@ -119,10 +160,35 @@ class Packer:
         svg = ID_ATTRIBUTE.sub(lambda found: f' id="{short[found[1]]}"' if found[1] in short else "", svg)
         return ID_REFERENCE.sub(lambda found: found[1] + short[found[2]], svg)
 
+    def packed_files(self, files: Sequence[tuple[str, str]]) -> str:
+        """Pack files by their names, as JSON, but for the lists of features that files share."""
+        return compressed(json.dumps({name: FEATURE_NAMES.sub(self._without_names, text) for name, text in files}))
+
+    def _without_names(self, found: re.Match[str]) -> str:
+        if len(found[2]) < MIN_SHARED:
+            return found[0]
+        key = f"\0{zlib.crc32(found[2].encode()):08x}\0"
+        while self.shared.setdefault(key, found[2]) != found[2]:
+            key = f"\0{key[1:-1]}0\0"
+        return f"{found[1]}{key}"
+
+    def packed_shared(self) -> str:
+        """Pack what packed files share, as JSON."""
+        return compressed(json.dumps(self.shared))
+
     def packed_shapes(self) -> str:
         """Pack the shapes that all packed pictures share, as JSON."""
-        shapes = {name: " ".join(shape.split()) for name, shape in sorted(self.shapes.items())}
-        return compressed(json.dumps(shapes))
+        letters = [
+            (sign_of(number), name, " ".join(shape.split()), self.advances.get(name, 0.0))
+            for number, (name, shape) in enumerate(self.shapes.items())
+        ]
+        return compressed(json.dumps(letters))
+
+
+def sign_of(number: int) -> str:
+    """Give the sign that stands for the letter of a number."""
+    plain = number < N_PLAIN_SIGNS
+    return chr(FIRST_SIGN + number if plain else FIRST_FURTHER_SIGN + number - N_PLAIN_SIGNS)
 
 
 def stepwise(path: str) -> str:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import json
+import re
 import shlex
+import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,10 +16,13 @@ import pandas as pd
 
 from fsvm_cli.errors import ExperimentFailedError, FsvmError
 from fsvm_cli.experiment.provenance import config_folder, is_collection, read_collection, read_run
-from fsvm_cli.page.content import OWN_DATA, ClaimRow, Content, Ranks, ScorecardRow, Section
+from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
+from fsvm_cli.extraction.registry import extraction_methods
+from fsvm_cli.page.content import OWN_DATA, ClaimRow, Content, Method, Ranks, ScorecardRow, Section
 from fsvm_cli.page.pictures import read_pictures
+from fsvm_cli.page.sentences import features_by_name, mark_of, sentence_of
+from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.comparison import (
-    found_in_words,
     has_new_data,
     is_about_data,
     printed_in_words,
@@ -32,6 +39,7 @@ from fsvm_cli.report.folder import (
     OVERVIEW_NAME,
     PAIRS_NAME,
     RECOMMENDATION_NAME,
+    SCORES_NAME,
     VERDICTS_NAME,
     read_table,
 )
@@ -40,19 +48,24 @@ from fsvm_cli.report.guidance import areas_table, chances_in_words, guide, in_wo
 from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import MIN_DATA_SETS, comparisons_of
 from fsvm_cli.report.recommendation import describe_recommendation
-from fsvm_cli.report.scorecard import scorecard_of, with_decisions
+from fsvm_cli.report.scorecard import WHY, scorecard_of, with_decisions
 from fsvm_cli.report.selection_bias import drawn_selection_biases, selection_biases, table_of_selection_biases
 from fsvm_cli.report.tables import describe_choices
+from fsvm_cli.spec.claims.kinds.orders import TopFeaturesClaim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from fsvm_cli.spec.schema import Config
 
     Decided: TypeAlias = Mapping[tuple[str, str], Any]
-    """Rows whose claims are decided over several readings, by the names of their experiments and their ids."""
+    """Rows `with_decisions`, by the names of their experiments and their ids."""
 
+SAVED = (CURVES_NAME, SCORES_NAME, VERDICTS_NAME)
+"""Tables that can be saved from the page as they are; others can be as they are shown."""
+MAX_PACKED_TABLE = 6000
+"""Bytes, compressed, of such a table."""
 MAX_PAIRS_SHOWN = 45
 """Pairs of rankings; of more, the page shows those with the best ranking."""
 
@@ -76,7 +89,7 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
     decided: Decided = {}
     with _leaving_out(failures, "the page of all", "what readings decide"):
         rows = with_decisions(read_comparison(folders), folders)
-        decided = {(str(row.experiment), str(row.id)): row for row in rows[rows["readings"] != ""].itertuples()}
+        decided = {(str(row.experiment), str(row.id)): row for row in rows.itertuples(index=False)}
     ranks: tuple[Ranks, ...] = ()
     for folder in folders:
         with _leaving_out(failures, folder.resolve().name, "its part of the page"):
@@ -95,8 +108,9 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
             bias_picture = drawn_selection_biases(biases).decode()
     with _leaving_out(failures, "the page of all", "the comparison of rankings"):
         ranks = tuple(_ranks(folders))
-    in_order = sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document))
-    return Content(scorecard, tuple(in_order), ranks, findings, gains, bias, bias_picture)
+    in_order = tuple(sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document)))
+    methods = _methods(in_order, ranks)
+    return Content(scorecard, in_order, ranks, findings, gains, bias, bias_picture, methods)
 
 
 @contextlib.contextmanager
@@ -159,11 +173,52 @@ def _ranks(folders: Sequence[Path]) -> Iterator[Ranks]:
         )
 
 
+def _methods(experiments: Sequence[Section], ranks: Sequence[Ranks]) -> tuple[Method, ...]:
+    """Describe the methods that experiments use, in the order of their names, with what they reach and cost."""
+    standings: dict[str, str] = {}
+    for each in ranks:
+        for name, words in _standings(each):
+            standings[name] = f"{standings[name]} {words}" if name in standings else words
+    known: dict[str, Any] = {**ranking_methods(), **extraction_methods()}
+    used: dict[str, list[str]] = {}
+    for experiment in experiments:
+        for name in experiment.methods:
+            used.setdefault(name, []).append(experiment.name)
+    return tuple(
+        Method(name, *_described(known[name]), standings.get(name, ""), tuple(used[name]))
+        for name in sorted(used)
+        if name in known
+    )
+
+
+def _described(method: type[Any]) -> tuple[str, str]:
+    """Return the first sentence of a method's docstring, and its source."""
+    text = inspect.getdoc(method) or ""
+    source = re.search(r"^Source: (.+?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
+    return text.partition("\n")[0], " ".join(source[1].split()) if source else ""
+
+
+def _standings(ranks: Ranks) -> Iterator[tuple[str, str]]:
+    """Say of each compared ranking, in the words of the tables over several data sets, where it stands."""
+    costs, data_sets, *_ = ranks.tables
+    for row in costs.rows:
+        cells = dict(zip(costs.columns, row, strict=True))
+        best_on = [str(each[0]) for each in data_sets.rows if each[-1] == cells["ranking"]]
+        where = f"; the best on {', '.join(best_on)}" if best_on else ""
+        seconds = f"; {cells['seconds']} processor seconds for one ranking" if "seconds" in cells else ""
+        yield (
+            str(cells["ranking"]),
+            f"Machines: {ranks.machine}: mean rank {cells['mean rank']} of {len(costs.rows)} over "
+            f"{len(data_sets.rows)} data sets, {cells['area below the best']} points of area below the best method of each{where}{seconds}.",
+        )
+
+
 def _experiment(folder: Path, decided: Decided) -> Section:
     config, run = read_run(folder)
     curves = read_table(folder / CURVES_NAME)
     measures = read_measures(folder)
     shown = () if curves.empty else curve_tables(curves, measures, config)
+    saved = {name: text for name in SAVED if _fits(text := _text_of(folder / name))}
     return Section(
         name=folder.resolve().name,
         title=config.title,
@@ -187,10 +242,27 @@ def _experiment(folder: Path, decided: Decided) -> Section:
         ),
         caveats=tuple(run["data"]["caveats"]),
         why=config.why or "",
+        explains=_explained(folder.resolve().name, config, decided),
         deviations=config.deviations,
         command=_command(folder, run),
         facts=_facts(config, run),
+        files=(*_run_files(folder, run), *saved.items()),
+        elsewhere=tuple(sorted({path.name for path in folder.glob("*.csv")} - saved.keys())),
     )
+
+
+def _run_files(folder: Path, run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield `run.json`, and the config as a file that can be run; YAML is read where JSON stands."""
+    yield RUN_NAME, (folder / RUN_NAME).read_text(encoding="utf-8")
+    yield f"{folder.resolve().name}.yaml", json.dumps(run["config"], indent=2, ensure_ascii=False) + "\n"
+
+
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _fits(text: str) -> bool:
+    return text != "" and len(zlib.compress(text.encode())) <= MAX_PACKED_TABLE
 
 
 def _collection(folder: Path) -> Section:
@@ -242,26 +314,46 @@ def _claims(
     if not path.exists():
         return ()
     table = read_verdicts(path)
-    statements = {claim.id: claim.claim for claim in expected}
+    claims = {claim.id: claim for claim in expected}
     name = folder.resolve().name
     alone = (table if only is None else table[list(only)]).itertuples(index=False)
-    rows = [decided.get((name, str(row.id)), row) for row in alone]
-    return tuple(
-        ClaimRow(
-            id=str(row.id),
-            statement=statements.get(row.id) or "",
-            where=_written(row.where),
-            printed=printed_in_words(row) if isinstance(row.published, str) else _written(row.published),
-            found=found_in_words(row),
-            rule=_written(row.rule),
-            note=_written(row.note),
-            verdict=str(row.verdict),
-            fixed=str(row.fixed),
-            is_about_data=is_about_data(row),
-            new_data=str(row.new_data) if has_new_data(row) else "",
-        )
-        for row in rows
+    scores = read_table(folder / SCORES_NAME) if _name_features(claims.values(), folder) else pd.DataFrame()
+    return tuple(_claim(decided.get((name, str(row.id)), row), claims.get(row.id), scores) for row in alone)
+
+
+def _name_features(claims: Iterable[Any], folder: Path) -> bool:
+    """Whether a claim names features, and the scores of all can be read."""
+    return any(isinstance(claim, TopFeaturesClaim) for claim in claims) and (folder / SCORES_NAME).exists()
+
+
+def _claim(row: Any, claim: Any, scores: pd.DataFrame) -> ClaimRow:
+    names_features = isinstance(claim, TopFeaturesClaim) and len(scores) > 0
+    published = str(getattr(row, "claim", row.id))
+    return ClaimRow(
+        id=str(row.id),
+        statement=(claim and claim.claim) or "",
+        where=_written(row.where),
+        printed=printed_in_words(row) if isinstance(row.published, str) else _written(row.published),
+        found=features_by_name(claim, row, scores) if names_features else sentence_of(row),
+        rule=_written(row.rule),
+        note=_written(row.note),
+        verdict=str(row.verdict),
+        fixed=str(row.fixed),
+        is_about_data=is_about_data(row),
+        new_data=str(row.new_data) if has_new_data(row) else "",
+        mark=mark_of(row),
+        claim=published if published != row.id else "",
+        is_own=getattr(row, "document", "") == WHY,
+        open=(claim and claim.unstated) or "",
     )
+
+
+def _explained(name: str, config: Config, decided: Decided) -> tuple[str, ...]:
+    """List the claims that an experiment explains: those that it says, and those of documents that it judges again."""
+    if not config.why:
+        return ()
+    again = (claim for (experiment, claim), row in decided.items() if experiment == name and row.document != WHY)
+    return tuple(dict.fromkeys((*config.explains, *again)))
 
 
 def _recommendation(folder: Path, config: Config) -> tuple[str, ...]:

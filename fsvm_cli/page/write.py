@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections import Counter
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,15 +15,17 @@ from fsvm_cli.console import visible
 from fsvm_cli.errors import FsvmError, noting_failure
 from fsvm_cli.files import write_atomically
 from fsvm_cli.page.content import VERDICTS
-from fsvm_cli.page.pictures import Packer
+from fsvm_cli.page.pictures import Packer, compressed
 from fsvm_cli.page.reading import read_content
+from fsvm_cli.page.story import conclusions, documents, explanations
 from fsvm_cli.report.drawing import draw_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from fsvm_cli.page.content import Content
+    from fsvm_cli.page.story import Document, Parts
 
 VERDICT_SIGNS = {
     "reproduced": "✓",
@@ -32,6 +35,76 @@ VERDICT_SIGNS = {
     "not comparable": "–",
     "fact": "•",
 }
+
+
+VERDICT_MEANINGS = {
+    "reproduced": "the obtained value agrees with the printed one by the rule of the config",
+    "differs": "it does not agree",
+    "undecided by the source": "it agrees under some readings of what the source leaves open, and not under others",
+    "inconclusive": "there are too few trials, or they vary too much, to decide",
+    "not comparable": "the source leaves open what the number depends on, or no experiment can judge it",
+    "fact": "the experiment sets it, as the source does",
+}
+
+
+class Answer(NamedTuple):
+    """What the search offers: a place of the page, with what it says in a line.
+
+    Attributes
+    ----------
+    kind : {"guide", "document", "experiment", "why", "method"}
+    name : str
+        Of the document, experiment or method.
+    target : str
+        Id of the place.
+    title, text : str
+    """
+
+    kind: str
+    name: str
+    target: str
+    title: str
+    text: str
+
+
+def _answers(content: Content, told: Sequence[Document], said: Mapping[str, Parts]) -> Iterator[Answer]:
+    if content.ranks:
+        advice = " ".join(f"Machines: {each.machine}. {each.guide}" for each in content.ranks)
+        yield Answer("guide", "", "own-heading", "Which method should I use?", advice)
+    for document in told:
+        title = content.references[document.key].title if document.key in content.references else ""
+        text = f"{title}: {_verdicts_in_words(document.verdicts)}".removeprefix(": ")
+        yield Answer("document", document.key, f"document-{document.key}", document.key, text)
+    for experiment in content.experiments:
+        name, target = experiment.name, f"experiment-{experiment.name}"
+        about = f"{experiment.title} ({' '.join(filter(None, (experiment.document, experiment.dataset)))})"
+        if experiment.why:
+            text = f"{''.join(text for text, _ in said[name])} Asked: {experiment.why} {about}"
+            yield Answer("why", name, target, name, text)
+        else:
+            found = _verdicts_in_words(experiment.verdicts)
+            yield Answer("experiment", name, target, name, f"{about}{f': {found}' if found else ''}")
+    for method in content.methods:
+        text = f"{method.summary} {method.standing}".strip()
+        yield Answer("method", method.name, f"method-{method.name}", method.name, text)
+
+
+def _verdicts_in_words(verdicts: Mapping[str, int]) -> str:
+    n = sum(verdicts.values())
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+    return f"of {n} claim{'s' if n > 1 else ''} {counts}" if n else ""
+
+
+def _counts_in_words(told: Sequence[Document]) -> str:
+    """Say how many findings and orders of all documents have which verdict."""
+    counts: Counter[str] = Counter()
+    for document in told:
+        counts.update(document.verdicts)
+    shares = [f"{counts[verdict]} are {verdict}" for verdict in VERDICTS if counts[verdict] and verdict != "differs"]
+    shares += [f"{counts['differs']} differ"] if counts["differs"] else []
+    n = len(told)
+    printed = f"{n} documents print" if n > 1 else "one document prints"
+    return f"Of {counts.total()} findings and orders that {printed}, {', '.join(shares)}."
 
 
 def render(content: Content, heading: str) -> str:
@@ -44,13 +117,24 @@ def render(content: Content, heading: str) -> str:
         Of the page.
     """
     packer = Packer()
+    told, said = documents(content), conclusions(content)
     return _page().render(
+        documents=told,
+        conclusions=said,
+        asked=explanations(content),
+        answers=tuple(_answers(content, told, said)) if len(content.experiments) > 1 else (),
+        counts_in_words=_counts_in_words(told),
+        meanings=VERDICT_MEANINGS,
+        met={row.verdict for row in content.scorecard} | {row.new_data for row in content.scorecard},
         heading=heading,
         content=content,
         verdicts=VERDICTS,
         signs=VERDICT_SIGNS,
         version=fsvm_cli.__version__,
         packed=packer.packed,
+        packed_text=compressed,
+        packed_files=packer.packed_files,
+        packed_shared=packer.packed_shared,
         packed_shapes=packer.packed_shapes,
         style=_template("page.css"),
         script=_template("page.js"),

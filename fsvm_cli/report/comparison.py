@@ -243,16 +243,17 @@ def provenance_in_words(fixed: str) -> str:
 
 def printed_in_words(row: Any) -> str:
     """Format the published value; a count has no decimals, although its column may hold other numbers."""
-    return str(row.published).removesuffix(".0") if _is_count(row) else str(row.published)
+    return str(row.published).removesuffix(".0") if is_count(row) else str(row.published)
 
 
-def _is_count(row: Any) -> bool:
+def is_count(row: Any) -> bool:
+    """Whether a claim is about a number of things."""
     unit_or_name = r" \((?:features|rows)\)$|^(?:support_vectors, |n_active, |features that )"
     return re.search(unit_or_name, str(row.what)) is not None
 
 
-def _alike(*numbers: float, is_count: bool) -> list[str]:
-    """Write numbers of one unit with the same decimals, as many as the largest has need of."""
+def alike(*numbers: float, is_count: bool) -> list[str]:
+    """Write numbers of one unit with the same decimals, as many as the largest needs."""
     largest = max(map(abs, numbers))
     if is_count and all(float(number).is_integer() for number in numbers):
         decimals = 0
@@ -266,7 +267,7 @@ def found_in_words(row: Any) -> str:
     if pd.isna(row.reproduced):
         return str(row.rule)
     interval = () if pd.isna(row.ci_low) else (row.ci_low, row.ci_high)
-    mean, *ends = _alike(row.reproduced, *interval, is_count=_is_count(row))
+    mean, *ends = alike(row.reproduced, *interval, is_count=is_count(row))
     interval_in_words = f" [{', '.join(ends)}]" if ends else ""
     trials = "trial" if row.n == 1 else "trials"
     obstacle = f" ({row.rule})" if row.verdict == "not comparable" else ""

@@ -131,7 +131,7 @@ def test_results_of_a_damaged_folder_are_named(results: Path) -> None:
 def test_no_name_of_an_experiment_is_the_id_of_another_element() -> None:
     plain = set(re.findall(r' id="([^"]+)"', render(content_of(experiment(0)), "Results")))
     taken = sorted(name for name in plain if not name.startswith("experiment-"))
-    assert {"shapes", "claims", "shown"} <= set(taken)
+    assert {"shapes", "answers", "shown"} <= set(taken)
     named = [dataclasses.replace(experiment(number), name=name) for number, name in enumerate(taken)]
     ids = re.findall(r' id="([^"]+)"', render(content_of(*named), "Results"))
     assert len(ids) == len(set(ids))
