@@ -209,7 +209,8 @@ def _standings(ranks: Ranks) -> Iterator[tuple[str, str]]:
         yield (
             str(cells["ranking"]),
             f"Machines: {ranks.machine}: mean rank {cells['mean rank']} of {len(costs.rows)} over "
-            f"{len(data_sets.rows)} data sets, {cells['area below the best']} points of area below the best method of each{where}{seconds}.",
+            f"{len(data_sets.rows)} data sets, {cells['area below the best']} points of area below the best method of "
+            f"each{where}{seconds}.",
         )
 
 
