@@ -31,6 +31,12 @@ THRESHOLD_STYLE: dict[str, Any] = {"color": "#000000", "linewidth": 0.9, "linest
 
 TITLE_CHARACTERS_PER_COLUMN = 42
 """Of a title that stand side by side in the width of a column."""
+MIN_TITLE_CHARACTERS = 8
+"""In a line of a title, however narrow its panel is."""
+NAME_WIDTH, TITLE_WIDTH = 0.06, 0.067
+"""Inches, about, of a character of a feature's name, and of one of a title."""
+MAX_FREE_PANELS, TICKS_OF_NARROW_PANELS = 2, 5
+"""Panels beside each other that have room for all ticks; of more, these share so many, and each has one at least."""
 MAX_NAMED_FEATURES = 40
 """Features that a column of names has room for."""
 MAX_PANELS_IN_ONE_ROW, PANELS_PER_ROW, NAMED_FEATURES_PER_ROW = 8, 6, 20
@@ -80,13 +86,18 @@ def _named_features(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
     first, n_columns = panels[0][1], min(len(panels), 2)
     n_across = len(panels) if len(panels) <= MAX_PANELS_IN_ONE_ROW else PANELS_PER_ROW
     n_down = -(-len(panels) // n_across)
-    characters = TITLE_CHARACTERS_PER_COLUMN * n_columns // (n_across + (n_down > 1))
     chosen = np.argsort(-first["mean"].to_numpy(), kind="stable")[
         : MAX_NAMED_FEATURES if n_down == 1 else NAMED_FEATURES_PER_ROW
     ]
     if order == "file":
         chosen = np.sort(chosen)
     heights = np.arange(len(chosen))
+    names = first.loc[chosen, "feature"].map(legible)
+    width = (COLUMN_WIDTH * n_columns - NAME_WIDTH * names.str.len().max()) / n_across
+    characters = min(
+        TITLE_CHARACTERS_PER_COLUMN * n_columns // (n_across + (n_down > 1)),
+        max(MIN_TITLE_CHARACTERS, int(width / TITLE_WIDTH)),
+    )
     with figure(COLUMN_WIDTH * n_columns, n_down * (0.9 + 0.15 * len(chosen))) as drawing:
         all_axes = drawing.subplots(n_down, n_across, sharey=True, squeeze=False)
         for axes in all_axes.flat[len(panels) :]:
@@ -108,8 +119,10 @@ def _named_features(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
                 "\n".join(textwrap.fill(line, characters) for line in _title(ranking).split("\n")), loc="left"
             )
             axes.margins(y=0.5 / len(chosen))
+            if n_across > MAX_FREE_PANELS:
+                axes.locator_params(axis="x", nbins=max(1, TICKS_OF_NARROW_PANELS // (n_across - 1)), min_n_ticks=1)
         for axes in all_axes[:, 0]:
-            axes.set_yticks(heights, first.loc[chosen, "feature"].map(legible))
+            axes.set_yticks(heights, names)
         all_axes[0, 0].invert_yaxis()
         shown = f"; {len(chosen)} of {len(first)} features shown" if len(chosen) < len(first) else ""
         drawing.supxlabel(f"Score (mean and s.d. over trials){shown}", fontsize=mpl.rcParams["axes.labelsize"])

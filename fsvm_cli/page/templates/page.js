@@ -392,7 +392,12 @@ byId("print").addEventListener("click", async () => {
   await Promise.all(shown.map(equip));
   print();
 });
-addEventListener("beforeprint", () => { for (const each of papers) if (!each.hidden) each.open = true; });
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = papers.filter((each) => !each.hidden && !each.open);
+  for (const each of closed) each.open = true;
+});
+addEventListener("afterprint", () => { for (const each of closed) each.open = false; });
 
 // Light or dark: as the system has it, until somebody says otherwise.
 const theme = byId("theme");
