@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from fsvm_cli.evaluation.metrics import has_positive_class, metric_title, unit_of
+from fsvm_cli.evaluation.metrics import has_positive_class, metric_title, needs_scores, unit_of
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.learners.base import MACHINE_FOUND
 from fsvm_cli.learners.machine import NYSTROEM_LANDMARKS
@@ -217,7 +217,8 @@ def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -
         complete = rows["ranking"].map(complete_trials).fillna(rows["n_trials"])
         for_new_rows = _of_new_rows(rows)
         note = (
-            f"{_coverage(complete, config.protocol, for_new_rows=bool(for_new_rows))}{for_new_rows}"
+            f"{_coverage(complete, config.protocol, str(rows['metric'].iloc[0]), for_new_rows=bool(for_new_rows))}"
+            f"{for_new_rows}"
             f"{without_trials(config, labels)}"
             f"{_certificate(rows, stopped_short(config, measures), config)}{_approximation(measures)}"
             f"{_positive_class(str(rows['metric'].iloc[0]), config)}."
@@ -246,11 +247,12 @@ def _estimate(row: pd.Series) -> Estimate:
     return Estimate(unit.factor * row["mean"], half_width, scaled, unit.decimals)
 
 
-def _coverage(complete: pd.Series, protocol: Protocol, *, for_new_rows: bool) -> str:
+def _coverage(complete: pd.Series, protocol: Protocol, metric: str, *, for_new_rows: bool) -> str:
     """Format the number of complete trials, from the counts of all points."""
     splits = protocol.trials_in_words(int(complete.min()))
     if protocol.is_single_given:
-        return "The split of the source, ± 95 % interval of the bootstrap over its test rows"
+        by = "for other test rows" if needs_scores(metric) else "of the bootstrap over its test rows"
+        return f"The split of the source, ± 95 % interval {by}"
     interval = "" if for_new_rows else " ± 95 % interval"
     return f"Mean{interval} over {splits}{' of the source' if protocol.is_given else ''}"
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from fsvm_cli.evaluation.metrics import metric_title, range_of, unit_of
+from fsvm_cli.evaluation.metrics import metric_title, needs_scores, range_of, unit_of
 from fsvm_cli.report.complete_trials import without_trials
 from fsvm_cli.report.curve_table import in_hundredths
 from fsvm_cli.report.style import (
@@ -338,13 +338,14 @@ def _title(rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> str:
         trials = "the split of the source" if config.protocol.is_single_given else f"{trials} of the source"
     trials += without_trials(config, rows["ranking"])
     heading = f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
-    return f"{heading}\n{_meaning_of_interval(config, n_trials, 'bar' if sizes.is_table else 'band')}"
+    sign, metric = "bar" if sizes.is_table else "band", str(rows["metric"].iloc[0])
+    return f"{heading}\n{_meaning_of_interval(config, n_trials, sign, metric)}"
 
 
-def _meaning_of_interval(config: Config, n_trials: int, sign: str) -> str:
+def _meaning_of_interval(config: Config, n_trials: int, sign: str, metric: str) -> str:
     """Name the interval that a band or a bar shows."""
     if config.protocol.is_single_given:
-        return f"{sign}: 95 % interval, bootstrap over the test rows"
+        return f"{sign}: 95 % interval, {'for other' if needs_scores(metric) else 'bootstrap over the'} test rows"
     over = f"{sign}: 95 % interval of the mean over the {config.protocol.trials}"
     if config.protocol.is_bootstrap:
         over = f"accuracy: .632+ estimate; {over}"

@@ -474,7 +474,7 @@ def _all_features(
 
 def _majority(experiment: Experiment, metric: str) -> dict[str, object]:
     source = experiment.source
-    counts = np.ones(source.n_classes)
+    counts = np.ones(source.n_classes, dtype=np.intp)
     if isinstance(source, FixedSource):
         counts = np.bincount(source.dataset.y[experiment.rows])
     return {

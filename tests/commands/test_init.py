@@ -84,6 +84,17 @@ def test_the_config_is_one_that_a_run_takes(kind: str, rng: np.random.Generator)
     assert {"fisher", "rfe", "random"} <= {ranking.method for ranking in config.rankings}
 
 
+def test_figures_of_merit_for_a_rare_class_are_named(rng: np.random.Generator) -> None:
+    table(rng, 100, 4, 0.1).to_csv("mine.csv", index=False)
+    fsvm("init", "mine.csv", "--target", "y")
+    config = Path("mine.yaml")
+    (line,) = [line for line in config.read_text().splitlines() if line.startswith("metrics:")]
+    names, positive = re.search(r"to find the rare 'ill': (.*) \(add (positive: .*)\)", line).groups()  # type: ignore[union-attr]
+    config.write_text(config.read_text().replace(line, f"metrics: [{names}]\n{positive}"))
+    assert load_any("mine.yaml").config.metrics == ("average-precision", "f1", "sensitivity-at-specificity-0.95")
+    assert fsvm("check", config).exit_code == 0
+
+
 def test_features_that_act_together_are_found_by_a_machine_that_bends(rng: np.random.Generator) -> None:
     X = rng.normal(size=(180, 5))
     names = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
