@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.svm.certified import Points, lengths_of, locate, normal_vector_of
-from tests.svm.exact_machines import located
+from tests.svm.exact_machines import ROUNDING, kept, located
 
 
 @pytest.mark.parametrize("repairs", [0, 1])
@@ -21,6 +21,14 @@ def test_no_exact_machine_is_outside_its_bounds(tolerance: float, repairs: int) 
         assert outcome.error <= outcome.radius
         assert all(error <= bound for error, bound in outcome.single)
     assert known > 8
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
+def test_no_exact_machine_is_outside_the_bounds_by_a_factor_of_more_features(tolerance: float) -> None:
+    found = [kept(seed, tolerance) for seed in range(6)]
+    assert all(error <= radius for each in found for error, radius in each)
+    assert sum(len(each) > 1 for each in found) > 3
+    assert np.median([radius / error for each in found for error, radius in each if error > ROUNDING]) < 10.0
 
 
 def points_on_a_line(C: float) -> Points:
