@@ -9,8 +9,8 @@ QUICK_ROWS ?= 60
 QUICK = --jobs $(JOBS) --splits $(QUICK_SPLITS) --format svg --out build/quick --quiet
 # Their data have fewer than twice QUICK_ROWS rows.
 SMALL := configs/plane.yaml $(wildcard configs/guyon-*.yaml configs/ambroise-*.yaml)
-# Trains on all rows of 2,000 genes in many orders; tolerance-wdbc and tolerance-sonar take the same steps.
-SLOW := configs/tolerance-colon.yaml
+# Train on all rows in many orders; tolerance-wdbc and tolerance-sonar take the same steps.
+SLOW := $(patsubst %,configs/tolerance-%.yaml,colon leukaemia dna)
 FAULTS ?= 40
 FUZZ ?= 100000
 QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py tests/report/test_numbers.py tests/store \
