@@ -187,7 +187,8 @@ def bias_interval(y: Array, C: Array, low: Array, high: Array) -> tuple[float, f
     """Return where every optimal bias is.
 
     sum_i C_i max(0, 1 - y_i (s_i + b)) has in b a slope of -sum of C over y = 1 on the left, and C_i more beyond each
-    y_i - s_i: its minimum is at a quantile of these, which grows with each of them.
+    y_i - s_i: its minimum is at a quantile of these, which grows with each of them. Samples of C_i = infinity are not
+    within their margin: of y = 1 they bound the bias from below, of y = -1 from above.
 
     Parameters
     ----------
@@ -195,6 +196,11 @@ def bias_interval(y: Array, C: Array, low: Array, high: Array) -> tuple[float, f
     low, high : (n,) arrays
         Bounds of the outputs s_i.
     """
+    if np.isinf(C).any():
+        above, below = np.isinf(C) & (y > 0.0), np.isinf(C) & (y < 0.0)
+        least = float((1.0 - high[above]).max(initial=-np.inf))
+        most = float((-1.0 - low[below]).min(initial=np.inf))
+        return least - EPSILON * (1.0 + abs(least)), most + EPSILON * (1.0 + abs(most))
     total, level = float(C.sum()), float(C[y > 0.0].sum())
     blur = QUANTILE_ROUNDING * total
     ends = []

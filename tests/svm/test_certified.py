@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fsvm_cli.svm.certified import Points, lengths_of, locate, normal_vector_of
+from fsvm_cli.svm.certified import Points, bias_interval, lengths_of, locate, normal_vector_of
 from tests.svm.exact_machines import ROUNDING, kept, located
 
 
@@ -52,6 +52,25 @@ def test_without_a_free_sample_the_machine_of_the_bounds_is_exact() -> None:
     points, c = points_on_a_line(0.1), np.array([-0.1, 0.1, 0.0])
     # At C = 0.1 the outputs at the bias 0.5 are 0.3, 0.7 and 1.1: two within the margin, one beyond.
     assert locate(points, c, normal_vector_of(points.columns, points.features, c), 0.5).radius < 1e-13
+
+
+def test_the_interval_of_the_bias_is_that_of_the_least_loss() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y, C, s = np.repeat([-1.0, 1.0], 4), rng.choice([0.5, 1.0, 2.0], 8), rng.integers(-6, 7, 8) / 4.0
+        kinks = y - s
+        losses = np.array([C @ np.maximum(0.0, 1.0 - y * (s + b)) for b in kinks])
+        best = kinks[losses <= losses.min() + 1e-12]
+        np.testing.assert_allclose(bias_interval(y, C, s, s), (best.min(), best.max()), atol=1e-14)
+        low, high = bias_interval(y, C, s - 0.1, s + 0.1)
+        assert low < best.min() <= best.max() < high
+
+
+def test_samples_of_a_hard_margin_bound_the_bias() -> None:
+    points = points_on_a_line(np.inf)
+    outputs = points.columns[0]
+    np.testing.assert_allclose(bias_interval(points.y, points.C, outputs, outputs), (0.0, 0.0), atol=1e-14)
+    np.testing.assert_allclose(bias_interval(points.y, points.C, outputs - 0.1, outputs + 0.1), (-0.1, 0.1), atol=1e-14)
 
 
 def test_a_hard_margin_that_is_not_kept_has_no_bound() -> None:
