@@ -10,8 +10,8 @@ QUICK = --jobs $(JOBS) --splits $(QUICK_SPLITS) --format svg --out build/quick -
 # Their data have fewer than twice QUICK_ROWS rows, or classes so rare or many that folds of so few rows lack one.
 SMALL := configs/plane.yaml $(wildcard configs/guyon-*.yaml configs/ambroise-*.yaml configs/beyond-*-colon.yaml \
   configs/beyond-*-leukaemia.yaml configs/beyond-*-led24.yaml configs/beyond-*-satimage.yaml configs/beyond-*-reuters-3.yaml)
-# Trains on all rows of 2,000 genes in many orders; tolerance-wdbc and tolerance-sonar take the same steps.
-SLOW := configs/tolerance-colon.yaml
+# Train on all rows in many orders; tolerance-wdbc and tolerance-sonar take the same steps.
+SLOW := $(patsubst %,configs/tolerance-%.yaml,colon leukaemia dna)
 FAULTS ?= 40
 FUZZ ?= 100000
 QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py tests/report/test_numbers.py tests/store \

@@ -18,7 +18,7 @@ from sklearn.svm import SVC, LinearSVC
 from fsvm_cli import SVM, UsageError, certify
 from fsvm_cli.cli import cli
 from fsvm_cli.errors import DataError
-from fsvm_cli.own_data.certify import read_model
+from fsvm_cli.own_data.foreign_models import read_model
 from fsvm_cli.svm import DualProblem, solve
 from tests.svm.exact_machines import exact_weights, hostile_samples
 

@@ -27,7 +27,8 @@ def command(model: Path, file: str, C: float | None, scaling: str, style: str, *
     MODEL is SVC, LinearSVC, SVM or a pipeline that ends in one, in a .joblib file (loading runs code: only files that
     you trust) or a .skops file, or a model file of libsvm or liblinear. FILE holds the rows that it was trained on.
     """
-    from fsvm_cli.own_data.certify import certify_source, read_model
+    from fsvm_cli.own_data.certify import certify_source
+    from fsvm_cli.own_data.foreign_models import read_model
     from fsvm_cli.own_data.rank import source_of
     from fsvm_cli.own_data.tables import print_certificate
 

@@ -435,7 +435,8 @@ def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool, certi
             scaled = scaling.transform(X, overwrite=overwrite)
             check_input_range(scaled, dataset.feature_names)
             ranker, chosen = request.estimator(dataset.class_names, scaled)
-            if certify and "certify" in ranker.get_params(deep=False):
+            # Certificates of other methods hold all pairs of rows, and are given on request alone.
+            if certify and ranker.method == "rfe":
                 ranker.set_params(certify=ranker.kernel_object(scaled).is_linear)
             ranker.fit(scaled, dataset.y, dataset.groups)
     except (ValueError, TypeError) as error:

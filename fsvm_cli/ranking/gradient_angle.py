@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from annotated_types import Ge
 
+from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.machine_ranker import SVMRanker
 from fsvm_cli.svm import fit_one_vs_rest
 from fsvm_cli.svm.costs import unit_of_c
@@ -15,7 +17,11 @@ from fsvm_cli.svm.multiclass import TIE_TOLERANCES
 from fsvm_cli.svm.training_set import training_set
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from fsvm_cli.svm import Kernel
 
 
 class GradientAngle(SVMRanker):
@@ -55,6 +61,31 @@ class GradientAngle(SVMRanker):
         "mean-diagonal": C is given in units of 1 / mean of K(x, x) over the samples.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    certify : bool, default=False
+        Whether to bound the scores by the optimal machines, and to tell which places any correct solver would give.
+        The machines are repaired first, or trained to a smaller gap, and the scores are those of the better ones. For
+        the linear, Gaussian and polynomial kernels.
+
+    Attributes
+    ----------
+    certificate_ : dict of str to ndarray, shape (n_features,)
+        With `certify`, one row per feature, best first: ``feature``; ``score``, with ``lower`` and ``upper`` bounds on
+        that by the optimal machines; ``radius``, how far the weights of each machine are from the optimal ones at
+        most; ``bound``, whether Newton steps did or a machine was "retrained"; and ``verdict``: "decided", "copy" (only
+        its copies might have its place) or "tied".
+    decided_ : ndarray of bool, shape (n_features,)
+        Whether the feature's place is decided.
+    decided_sizes_ : ndarray of int
+        The sizes k for which the k best features, as a set, are those by any correct solver, in ascending order.
+    score_intervals_ : ndarray, shape (n_features, 2)
+        The lowest and the highest score that the optimal machines might give.
+    tied_with_ : dict of int to ndarray of int
+        For each feature whose place is not decided, those that might have it.
+
+    Raises
+    ------
+    ValueError
+        If `certify` is asked for with a kernel that no bound is known for.
 
     Notes
     -----
@@ -85,7 +116,10 @@ class GradientAngle(SVMRanker):
 
     method = "gradient-angle"
 
+    outside_configs = SVMRanker.outside_configs | {"certify"}
+
     epsilon: Annotated[float, Ge(0)] = 0.1
+    certify: bool = field(default=False, kw_only=True)
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self.kernel_object(X)
@@ -97,21 +131,26 @@ class GradientAngle(SVMRanker):
         solutions = [found for found in machines.solutions if found is not None]
         self.converged_ = all(found.converged for found in solutions)
         decision = training.outputs(machines.coefficients) + machines.bias[:, None]
+        labels = [np.where(y == code, 1.0, -1.0) for code in ([1] if n_classes == 2 else range(n_classes))]
+        trained = [*zip(labels, machines.coefficients, decision, strict=True)]
+        if self.certify:
+            return self._certified(kernel, X, bounds, trained)
+        return self._mean_angles(kernel, X, bounds, trained)
+
+    def _mean_angles(
+        self,
+        kernel: Kernel,
+        X: NDArray[np.float64],
+        bounds: NDArray[np.float64],
+        machines: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]],
+    ) -> NDArray[np.float64]:
+        """Return the scores by machines that are given by their labels, coefficients alpha_i y_i and outputs."""
         samples = centred(X, centre_of(X)) if kernel.is_linear else X
-        positive_codes = [1] if n_classes == 2 else range(n_classes)
         scores = []
-        for machine, code in enumerate(positive_codes):
-            alpha, support = solutions[machine].alpha, np.flatnonzero(machines.coefficients[machine])
-            region = margin_region(
-                np.where(y == code, 1.0, -1.0) * decision[machine],
-                np.flatnonzero((alpha > 0) & (alpha < bounds)),
-                support,
-                self.epsilon,
-            )
-            gradients = kernel.input_gradient(
-                samples[support], samples[region], machines.coefficients[machine, support]
-            )
-            steepness = np.abs(gradients)
+        for y, c, outputs in machines:
+            alpha, support = c * y, np.flatnonzero(c)
+            region = margin_region(y * outputs, np.flatnonzero((alpha > 0) & (alpha < bounds)), support, self.epsilon)
+            steepness = np.abs(kernel.input_gradient(samples[support], samples[region], c[support]))
             # What moves g by less than a tie over all of the data is what the solver left over, and has no direction.
             steepness = steepness[steepness @ np.ptp(X, axis=0) > TIE_TOLERANCES * self.tolerance]
             if len(steepness):
@@ -119,6 +158,26 @@ class GradientAngle(SVMRanker):
                 # arcsin of the cosine is the complement of the angle, exact where the angle is nearly a right one.
                 scores.append(2 / np.pi * np.arcsin(np.minimum(cosines, 1)).mean(axis=0))
         return np.mean(scores, axis=0) if scores else np.zeros(X.shape[1])
+
+    def _certified(
+        self,
+        kernel: Kernel,
+        X: NDArray[np.float64],
+        bounds: NDArray[np.float64],
+        machines: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]],
+    ) -> NDArray[np.float64]:
+        """Bound the scores; return those by the machines that the bounds are around."""
+        from fsvm_cli.ranking import gradient_angle_certified as certified  # noqa: PLC0415 - seldom needed, and compiles
+
+        settings = certified.settings_of(kernel, X, bounds, self.epsilon, TIE_TOLERANCES * self.tolerance)
+        found = [certified.machine_scores(settings, *each) for each in machines]
+        better = [(y, each.optimum.c, each.decision) for (y, *_), each in zip(machines, found, strict=True)]
+        scores = self._mean_angles(kernel, X, bounds, better)
+        certificate = certified.angle_certificate(scores, order_of(scores), found, settings)
+        self.certificate_, self.score_intervals_ = certificate.table, certificate.intervals
+        self.decided_, self.decided_sizes_ = certificate.places.decided, certificate.places.sizes
+        self.tied_with_ = certificate.places.tied_with
+        return scores
 
 
 def margin_region(

@@ -7,29 +7,33 @@ whose intervals do not overlap are in the order of their costs whatever the solv
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numba import njit
 
+from fsvm_cli.ranking.certified_places import Verdict, classes_of_copies
 from fsvm_cli.ranking.rfe_machines import LinearMachines
 from fsvm_cli.svm.certified import (
     VALUE_TERMS,
-    Location,
+    KeptFactor,
     Points,
     lengths_of,
     leverages,
     locate,
     normal_vector_of,
 )
-from fsvm_cli.svm.compiled import EPSILON
+from fsvm_cli.svm.compiled import ALLOCATING, EPSILON
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.ranking.rfe_machines import Machines
+    from fsvm_cli.ranking.rfe_machines import Machines, MachineSolution
+    from fsvm_cli.svm.certified import Distance, Location
 
 SHORTER_BELOW_SHARE = 0.5
 """Lengths of samples are computed again when only this part of the features is left."""
@@ -39,20 +43,6 @@ REPAIRS = 2
 """Newton steps after a training."""
 MAX_SAMPLES_OF_LEVERAGES = 2_000
 """Leverages take a factor of the matrix of all pairs of samples."""
-
-
-class Verdict(NamedTuple):
-    """What is known of one place in the order of elimination.
-
-    Attributes
-    ----------
-    name : {"decided", "copy", "tied"}
-    rivals : ndarray of int
-        Features that might have gone in its place.
-    """
-
-    name: str
-    rivals: NDArray[np.intp]
 
 
 @dataclass
@@ -99,6 +89,7 @@ class Certifier:
         self.constant = ~np.any(self.columns, axis=1)
         self._measure()
         self.rounds: list[Round] = []
+        self.kept: list[KeptFactor | None] = [None] * len(problem.labels)
         self.order: list[int] = []
         self.rows: list[tuple[Any, ...]] = []
 
@@ -118,29 +109,31 @@ class Certifier:
         if len(features) < SHORTER_BELOW_SHARE * self.measured:
             self._measure()
         for bound, w, radii in self._ever_tighter():  # noqa: B007 - the last one counts
-            costs = (w**2).sum(axis=0)
+            costs, low, high = _cost_intervals(w, radii, self.constant, features)
             going = cheapest(costs, number)
-            lengths = np.sqrt(costs)
-            widths = np.where(self.constant[features], 0.0, radii + EPSILON * (len(w) + 4.0) * lengths)
-            verdicts = [self._verdict(position, lengths, widths) for position in going]
+            reached = [_reached(low, high, position) for position in going.tolist()]
+            verdicts = [self._verdict(*each, low, high) for each in zip(going.tolist(), reached, strict=True)]
             if all(verdict.name != "tied" for verdict in verdicts):
                 break
-        found = Round(len(self.order), verdicts, self._cuts(going, lengths, widths))
-        self.rounds.append(found)
-        self.order += features[going].tolist()
-        for position, verdict in zip(going, verdicts, strict=True):
-            low, high = max(lengths[position] - widths[position], 0.0), lengths[position] + widths[position]
+        self.rounds.append(Round(len(self.order), verdicts, self._cuts(going, reached)))
+        gone, radius = features[going].tolist(), float(radii[0] if len(radii) == 1 else radii.max())
+        self.order += gone
+        for position, feature, verdict in zip(going.tolist(), gone, verdicts, strict=True):
+            least, most = max(float(low[position]), 0.0), float(high[position])
             self.rows.append(
                 (
-                    features[position],
-                    costs[position],
-                    low**2 * (1 - 4 * EPSILON),
-                    high**2 * (1 + 4 * EPSILON),
-                    float(np.max(radii)),
+                    feature,
+                    float(costs[position]),
+                    least**2 * (1 - 4 * EPSILON),
+                    most**2 * (1 + 4 * EPSILON),
+                    radius,
                     bound,
                     verdict.name,
                 )
             )
+        for kept in filter(None, self.kept):
+            for feature in gone:
+                kept.drop(self.columns[feature])
         return going
 
     def _measure(self) -> None:
@@ -153,37 +146,53 @@ class Certifier:
             self.columns, self.originals, self.machines.features, self.lengths, problem.labels[machine], problem.C
         )
 
-    def _ever_tighter(self) -> Any:
+    def _ever_tighter(self) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
         """Yield the name of a bound, weights (n_machines, n_left), and how far they are off: one number, or each."""
-        n_machines = len(self.machines.problem.labels)
+        machines = range(len(self.machines.problem.labels))
+        solutions, w = self._trained()
+        by_kept = [self._locate_by_kept(machine, solutions[machine], w[machine]) for machine in machines]
+        if math.isfinite(joint := _joint(by_kept)):
+            yield _name(by_kept), w, np.array([joint])
         for trained in ("", "retrained, "):
             if trained:
                 self._train_again()
-            solutions = [self.machines.solution(machine) for machine in range(n_machines)]
-            left = self.machines.features
-            w = np.array(
-                [normal_vector_of(self.columns, left, each.c) if each.w is None else each.w for each in solutions]
-            )
+                solutions, w = self._trained()
+            w = w.copy()
             found = [
                 locate(self._points(machine), each.c, w[machine], each.bias, each.known)
                 for machine, each in enumerate(solutions)
             ]
-            yield trained + _name(found), w, _joint(found)
+            yield trained + _name(found), w, np.array([_joint(found)])
             for _ in range(REPAIRS):
                 before = _joint(found)
                 for machine, solution in enumerate(solutions):
                     c, points = found[machine].c, self._points(machine)
-                    repaired = normal_vector_of(self.columns, left, c)
+                    repaired = normal_vector_of(self.columns, self.machines.features, c)
                     after = locate(points, c, repaired, found[machine].bias, solution.known)
                     if after.radius < found[machine].radius:
                         found[machine], w[machine] = after, repaired
                 if not _joint(found) < before:
                     break
-                yield trained + "repair, " + _name(found), w, _joint(found)
+                yield trained + "repair, " + _name(found), w, np.array([_joint(found)])
         if len(self.machines.problem.X) <= MAX_SAMPLES_OF_LEVERAGES and np.isfinite(_joint(found)):
             share = np.sqrt(leverages(self._points(0), np.arange(len(self.machines.features))))
             rounding = float(np.sqrt(sum(each.rounding**2 for each in found)))
             yield "leverage, " + _name(found), w, share * _joint(found) + rounding * (1.0 + VALUE_TERMS * EPSILON)
+
+    def _trained(self) -> tuple[list[MachineSolution], NDArray[np.float64]]:
+        machines, left = self.machines, self.machines.features
+        solutions = [machines.solution(machine) for machine in range(len(machines.problem.labels))]
+        w = [normal_vector_of(self.columns, left, each.c) if each.w is None else each.w for each in solutions]
+        return solutions, w[0][None] if len(w) == 1 else np.array(w)
+
+    def _locate_by_kept(self, machine: int, solution: MachineSolution, w: NDArray[np.float64]) -> Distance:
+        points, c, bias = self._points(machine), solution.c, solution.bias
+        kept = self.kept[machine]
+        found = kept.locate(points, c, w, bias) if kept else None
+        if found is None or not math.isfinite(found.radius):
+            kept = self.kept[machine] = KeptFactor(points, c, w, bias, solution.known)
+            found = kept.locate(points, c, w, bias)
+        return found
 
     def _train_again(self) -> None:
         machines, problem = self.machines, self.machines.problem
@@ -191,60 +200,71 @@ class Certifier:
         machines.train()
         machines.problem = problem
 
-    def _verdict(self, position: int, lengths: NDArray[np.float64], widths: NDArray[np.float64]) -> Verdict:
-        overlap = (lengths - widths <= lengths[position] + widths[position]) & (
-            lengths + widths >= lengths[position] - widths[position]
-        )
-        overlap[position] = False
-        rivals = self.machines.features[overlap]
+    def _verdict(
+        self, position: int, reached: NDArray[np.intp], low: NDArray[np.float64], high: NDArray[np.float64]
+    ) -> Verdict:
+        if len(reached) == 0:
+            return Verdict("decided", reached)
+        rivals = self.machines.features[reached[high[reached] >= low[position]]]
         if len(rivals) == 0:
             return Verdict("decided", rivals)
         own = self.copies[self.machines.features[position]]
         return Verdict("copy" if (self.copies[rivals] == own).all() else "tied", rivals)
 
-    def _cuts(self, going: NDArray[np.intp], lengths: NDArray[np.float64], widths: NDArray[np.float64]) -> list[bool]:
-        features, staying = self.machines.features, np.ones(len(lengths), dtype=bool)
-        cuts = []
-        for k, position in enumerate(going):
-            staying[position] = False
-            clear = True
-            for other in going[: k + 1]:
-                overlap = staying & (lengths - widths <= lengths[other] + widths[other])
-                clear &= bool((self.copies[features[overlap]] == self.copies[features[other]]).all())
-            cuts.append(clear)
+    def _cuts(self, going: NDArray[np.intp], reached: list[NDArray[np.intp]]) -> list[bool]:
+        if not any(map(len, reached)):
+            return [True] * len(going)
+        copies, cuts = self.copies[self.machines.features], []
+        for k in range(len(going)):
+            staying = [each[~np.isin(each, going[: k + 1])] for each in reached[: k + 1]]
+            cuts.append(all((copies[each] == copies[going[j]]).all() for j, each in enumerate(staying)))
         return cuts
 
 
-def classes_of_copies(columns: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.intp]:
-    """Return a number for each feature, equal for features of equal cost in any machine with a bias.
-
-    Those are columns that are equal, or opposite, up to a constant, and have the same weight.
+@njit(**ALLOCATING)
+def _cost_intervals(
+    w: NDArray[np.float64], radii: NDArray[np.float64], constant: NDArray[np.bool_], features: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the costs of the features that are left, and bounds on the roots of the optimal ones.
 
     Parameters
     ----------
-    columns : ndarray, shape (n_features, n_samples)
-    weights : ndarray, shape (n_features,), or None
+    w : ndarray, shape (n_machines, n_left)
+    radii : ndarray, shape (1,) or (n_left,)
+        How far the root of a cost is off but for rounding.
+    constant : ndarray of bool, shape (n_features,)
+        Columns of zeros, whose weights are 0.
+    features : ndarray of int, shape (n_left,)
     """
-    first = columns[:, :1]
-    shifted = columns - first
-    # Knuth's exact error of a difference: without one, columns that differ by a constant are recognised.
-    virtual = shifted - columns
-    error = (columns - (shifted - virtual)) - (first + virtual)
-    keys = np.where((error == 0.0).all(axis=1)[:, None], shifted, columns)
-    leading = (keys != 0.0).argmax(axis=1)
-    keys = keys * np.where(keys[np.arange(len(keys)), leading] < 0.0, -1.0, 1.0)[:, None] + 0.0
-    scale = np.ones(len(columns)) if weights is None else weights
-    known: dict[bytes, int] = {}
-    return np.array(
-        [known.setdefault(key.tobytes() + each.tobytes(), len(known)) for key, each in zip(keys, scale, strict=True)]
-    )
+    costs = np.zeros(w.shape[1])
+    for machine in range(w.shape[0]):
+        for j in range(costs.size):
+            costs[j] += w[machine, j] * w[machine, j]
+    low, high = np.empty(costs.size), np.empty(costs.size)
+    for j in range(costs.size):
+        length, width = np.sqrt(costs[j]), 0.0
+        if not constant[features[j]]:
+            width = radii[j if radii.size > 1 else 0] + EPSILON * (w.shape[0] + 4.0) * length
+        low[j], high[j] = length - width, length + width
+    return costs, low, high
 
 
-def _joint(found: list[Location]) -> float:
-    return float(np.sqrt(sum(each.radius**2 for each in found)) * (1.0 + VALUE_TERMS * EPSILON))
+@njit(**ALLOCATING)
+def _reached(low: NDArray[np.float64], high: NDArray[np.float64], position: int) -> NDArray[np.intp]:
+    """Return which other intervals do not begin above the end of one, positions in ascending order."""
+    found, count = np.empty(low.size, dtype=np.intp), 0
+    for other in range(low.size):
+        if low[other] <= high[position] and other != position:
+            found[count] = other
+            count += 1
+    return found[:count].copy()
 
 
-def _name(found: list[Location]) -> str:
+def _joint(found: Sequence[Location | Distance]) -> float:
+    return math.sqrt(sum(each.radius**2 for each in found)) * (1.0 + VALUE_TERMS * EPSILON)
+
+
+def _name(found: Sequence[Location | Distance]) -> str:
     return "two-sided" if any(4.0 * each.excess > each.radius**2 for each in found) else "first order"
 
 
@@ -288,11 +308,11 @@ def certificate_of(certifier: Certifier, order: list[int]) -> Certificate:
     verdicts.append(
         Verdict("decided" if not verdicts or verdicts[-1].name != "tied" else "tied", np.array([], dtype=int))
     )
-    intervals = np.empty((d, 2))
+    by_feature: dict[int, tuple[int, int]] = {}
     sizes: list[int] = [d]
-    classes = certifier.copies[order]
-    known_until, members = d, np.bincount(certifier.copies)
-    gone = np.zeros(len(members), dtype=int)
+    classes = certifier.copies[order].tolist()
+    known_until, members = d, np.bincount(certifier.copies).tolist()
+    gone = [0] * len(members)
     split: set[int] = set()
     for each in certifier.rounds:
         is_known = known_until == d
@@ -305,16 +325,17 @@ def certificate_of(certifier: Certifier, order: list[int]) -> Certificate:
             else:
                 split.discard(own)
             if not is_known:
-                intervals[order[place]] = known_until + 1, d
+                by_feature[order[place]] = known_until + 1, d
             elif verdict.name == "tied":
-                intervals[order[place]] = each.start + 1, end if each.cuts[-1] else d
+                by_feature[order[place]] = each.start + 1, end if each.cuts[-1] else d
             else:
-                intervals[order[place]] = place + 1, place + 1
+                by_feature[order[place]] = place + 1, place + 1
             if is_known and each.cuts[k] and not split:
                 sizes.append(d - place - 1)
         if is_known and not each.cuts[-1]:
             known_until = each.start
-    intervals[order[-1]] = (d, d) if known_until == d else (known_until + 1, d)
+    by_feature[order[-1]] = (d, d) if known_until == d else (known_until + 1, d)
+    intervals = np.array([by_feature[feature] for feature in range(d)], dtype=np.float64)
     _widen_over_copies(intervals, certifier.copies)
     table = {name: np.array(column) for name, column in zip(COLUMNS, zip(*certifier.rows, strict=True), strict=True)}
     names = np.array([verdict.name for verdict in verdicts])
@@ -326,6 +347,6 @@ def certificate_of(certifier: Certifier, order: list[int]) -> Certificate:
 
 def _widen_over_copies(intervals: NDArray[np.float64], copies: NDArray[np.intp]) -> None:
     """Give each copy the places of all its copies: which one goes first is a matter of names."""
-    for own in np.flatnonzero(np.bincount(copies) > 1):
+    for own in np.flatnonzero(np.bincount(copies) > 1).tolist():
         features = np.flatnonzero(copies == own)
         intervals[features] = intervals[features, 0].min(), intervals[features, 1].max()

@@ -54,11 +54,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, Array, add_scaled, inner_product
+from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, REASSOCIATE, Array, add_scaled, inner_product
 from fsvm_cli.svm.solvers.optimality import accurate_sum
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from fsvm_cli.svm.kernels.base import Rounding
 
 VALUE_ROUNDING = 2.0 * EPSILON
 """Of a sample's value: of the difference from its centre, of a root, and of the product with it."""
@@ -71,6 +73,12 @@ MAX_RELATIVE_ERROR = 0.5
 """Of the factor: a larger one bounds nothing."""
 INFLATION = 1.0 + 1e-9
 """Covers the rounding of the bounds themselves: sums of non-negative terms, up to a million of them."""
+NEAR_MARGIN = 0.1
+"""Of a decision value: samples up to so far from their margin join a factor that is kept, for they may be free soon."""
+QUANTILE_ROUNDING = 1e-12
+"""Of sums of C over samples, relative to the whole sum."""
+MIN_SHARE_LEFT = 0.25
+"""Part of a matrix that must be left of it when features have gone for its factor to serve: bounds grow by its root."""
 UNDERFLOW = 1e-290
 """Covers what products lose that are too small for a double."""
 
@@ -102,6 +110,14 @@ class Points(NamedTuple):
     C: Array
 
 
+class Distance(NamedTuple):
+    """How far the optimum is at most; as in `Location`."""
+
+    radius: float
+    rounding: float
+    excess: float
+
+
 class Location(NamedTuple):
     """Where the optimum is.
 
@@ -125,6 +141,96 @@ class Location(NamedTuple):
     excess: float
     c: Array
     bias: float
+
+
+def locate_by_gram(  # noqa: PLR0917
+    K: Array, rounding: Rounding, X: Array, y: Array, C: Array, c: Array, bias: float
+) -> Location:
+    """Bound the distance of a machine with a kernel from the optimum, as `locate` does.
+
+    There is no computed normal vector: w is that of the coefficients.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Gram matrix of a positive semidefinite kernel.
+    rounding : Rounding
+        Of its values.
+    X : (n, d) array
+        Samples; only where they are equal counts.
+    y, C : (n,) arrays
+    c : (n,) array
+        Coefficients alpha_i y_i in the box.
+    bias : float
+    """
+    n = len(y)
+    sizes = np.abs(K) @ np.abs(c)
+    error = sizes * (rounding.relative + EPSILON * (n + VALUE_TERMS))
+    error += rounding.reach * float(np.abs(c) @ rounding.lengths)
+    machine = _Machine(c * y, K @ c, error * INFLATION + UNDERFLOW * (1.0 + float(np.abs(c).sum())), 0.0)
+    diagonal = np.diag(K) * (1.0 + rounding.relative) + rounding.reach * rounding.lengths + UNDERFLOW
+    columns = np.ascontiguousarray(X.T)
+    points = Points(columns, columns, np.arange(len(columns)), np.sqrt(diagonal) * INFLATION, y, C)
+    rows = _near_margin(y, _free(y, C, c), machine.values, bias)
+    gram = np.ascontiguousarray(K[np.ix_(rows, rows)])
+    own = rounding.restrict(rows)
+    of_values = own.relative[:, None] * np.abs(gram) + np.multiply.outer(own.reach, own.lengths)
+    of_gram = float(np.linalg.norm(of_values)) * INFLATION + UNDERFLOW
+    for share in MIN_PIVOT_SHARES:
+        found = _locate(points, machine, c, bias, rows, gram, of_gram, share)
+        if np.isfinite(found[0]):
+            break
+    return Location(*found)
+
+
+def bias_interval(y: Array, C: Array, low: Array, high: Array) -> tuple[float, float]:
+    """Return where every optimal bias is.
+
+    sum_i C_i max(0, 1 - y_i (s_i + b)) has in b a slope of -sum of C over y = 1 on the left, and C_i more beyond each
+    y_i - s_i: its minimum is at a quantile of these, which grows with each of them. Samples of C_i = infinity are not
+    within their margin: of y = 1 they bound the bias from below, of y = -1 from above.
+
+    Parameters
+    ----------
+    y, C : (n,) arrays
+    low, high : (n,) arrays
+        Bounds of the outputs s_i.
+    """
+    if np.isinf(C).any():
+        above, below = np.isinf(C) & (y > 0.0), np.isinf(C) & (y < 0.0)
+        least = float((1.0 - high[above]).max(initial=-np.inf))
+        most = float((-1.0 - low[below]).min(initial=np.inf))
+        return least - EPSILON * (1.0 + abs(least)), most + EPSILON * (1.0 + abs(most))
+    total, level = float(C.sum()), float(C[y > 0.0].sum())
+    blur = QUANTILE_ROUNDING * total
+    ends = []
+    for points, is_left in ((y - high, True), (y - low, False)):
+        order = np.argsort(points, kind="stable")
+        sums = np.cumsum(C[order])
+        at = np.flatnonzero(sums >= level - blur if is_left else sums > level + blur)
+        ends.append(float(points[order[at[0]]]) if len(at) else np.inf)
+    return ends[0] - EPSILON * (1.0 + abs(ends[0])), ends[1] + EPSILON * (1.0 + abs(ends[1]))
+
+
+class MarginFactor(NamedTuple):
+    """Cholesky factor of z_i . z_k + tau over independent samples, with what rounding may do to it.
+
+    Attributes
+    ----------
+    L : (m, m) array
+        Lower triangle, of which the first rows and columns count, one for each sample.
+    samples : (size,) array of int
+    tau : float
+    by_inverse, inverse, relative : float
+        e1, an upper bound on |L^-1|, and e2, as at the top of this module.
+    """
+
+    L: Array
+    samples: npt.NDArray[np.intp]
+    tau: float
+    by_inverse: float
+    inverse: float
+    relative: float
 
 
 def lengths_of(columns: Array, features: npt.NDArray[np.intp]) -> Array:
@@ -158,14 +264,79 @@ def locate(
     -------
     Location
     """
+    machine = _machine(points, c, w)
     for shares in (MIN_PIVOT_SHARES[:1], MIN_PIVOT_SHARES):
         if known is None or shares is MIN_PIVOT_SHARES:
-            known = _gram_near_margin(points, c, w, bias)
+            known = _gram_near_margin(points, c, machine.values, bias)
         for share in shares:
-            found = _locate(points, c, w, bias, *known, share)
+            found = _locate(points, machine, c, bias, *known, share)
             if np.isfinite(found[0]):
                 return Location(*found)
     return Location(*found)
+
+
+class KeptFactor:
+    """A factor of the samples at a machine's margin that bounds its distance from the optimum while features go.
+
+    Without the columns x_1, ..., x_k the matrix of the samples is
+
+        A - sum_j x_j x_j'  >=  (1 - sum_j x_j' A^-1 x_j) A,
+
+    for the largest eigenvalue of a positive semidefinite matrix, here of (x_i' A^-1 x_j), is at most its trace. And of
+    a part B of the samples rho_B' (A_BB)^-1 rho_B <= rho' A^-1 rho, with rho = 0 outside B. So that a factor bounds the
+    shift of any machine whose free samples are among its own, on fewer features, for two triangular systems.
+
+    Parameters
+    ----------
+    points : Points
+    c, w, bias, known
+        As of `locate`.
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        c: Array,
+        w: Array,
+        bias: float,
+        known: tuple[npt.NDArray[np.intp], Array, float] | None = None,
+    ) -> None:
+        values = _outputs(points.columns, points.features, w)
+        rows, gram, error = _gram_near_margin(points, c, values, bias) if known is None else known
+        near = np.abs(points.y * (values + bias) - 1.0) <= NEAR_MARGIN
+        self.factor, _ = _factor(points, c * points.y, rows, gram, error, MIN_PIVOT_SHARES[0], near)
+        self.left = 1.0 if _is_accurate(self.factor) else 0.0
+
+    def locate(self, points: Points, c: Array, w: Array, bias: float) -> Distance:
+        """Bound the distance of a machine from the optimum; by infinity where the factor does not serve.
+
+        Parameters
+        ----------
+        points : Points
+            Of the features that are left.
+        c, w, bias
+            As of `locate`.
+        """
+        if not self.left >= MIN_SHARE_LEFT:
+            return Distance(np.inf, np.inf, np.inf)
+        return Distance(*_relocate(points, c, w, bias, self.factor, self.left))
+
+    def drop(self, column: Array) -> None:
+        """Take a feature out, by its column over all samples."""
+        if self.left >= MIN_SHARE_LEFT:
+            self.left -= _leverage(self.factor, column)
+
+
+@njit(**ALLOCATING)
+def _leverage(factor: MarginFactor, column: Array) -> float:
+    """Return an upper bound on x' A^-1 x."""
+    size = factor.samples.size
+    x = np.empty(size)
+    for k in range(size):
+        x[k] = column[factor.samples[k]]
+    length = np.sqrt(_squared_norm(_forward(factor.L, size, x))) / (1.0 - factor.by_inverse)
+    length += factor.inverse * 2.0 * VALUE_ROUNDING * np.sqrt(_squared_norm(x))
+    return float(length * length / (1.0 - factor.relative) * INFLATION)
 
 
 def leverages(points: Points, which: npt.NDArray[np.intp]) -> Array:
@@ -180,24 +351,14 @@ def leverages(points: Points, which: npt.NDArray[np.intp]) -> Array:
         Positions in `points.features`.
     """
     n = len(points.y)
-    if n > len(points.features) + 1:  # then they do
+    if n > len(points.features) + 1 or not points.lengths.any():  # then they do
         return np.ones(len(which))
     rows = np.arange(n)
-    gram, error = gram_of(points, rows)
-    tau = float(np.mean(np.diag(gram)))
-    L, size = _independent(gram, rows, tau, MIN_PIVOT_SHARES[0])[:2]
-    found = np.ones(len(which))
-    if size < n or not tau > 0.0:
-        return found
-    by_inverse, inverse, relative = _conditions(L, size, error, float((points.lengths**2).sum()))
-    if by_inverse >= MAX_RELATIVE_ERROR or relative >= MAX_RELATIVE_ERROR:
-        return found
-    for k, position in enumerate(which):
-        column = points.columns[points.features[position]]
-        length = np.linalg.norm(_forward(L, size, column)) / (1.0 - by_inverse)
-        length += inverse * 2.0 * VALUE_ROUNDING * np.linalg.norm(column)
-        found[k] = min(1.0, length**2 / (1.0 - relative) * INFLATION)
-    return found
+    every = np.ones(n, dtype=bool)
+    factor, _ = _factor(points, np.zeros(n), rows, *gram_of(points, rows), MIN_PIVOT_SHARES[0], every)
+    if len(factor.samples) < n or not _is_accurate(factor):
+        return np.ones(len(which))
+    return np.array([min(1.0, _leverage(factor, points.columns[j])) for j in points.features[which]])
 
 
 def gram_of(points: Points, rows: npt.NDArray[np.intp]) -> tuple[Array, float]:
@@ -207,16 +368,21 @@ def gram_of(points: Points, rows: npt.NDArray[np.intp]) -> tuple[Array, float]:
     return left.T @ left, float(EPSILON * terms * np.sum(points.lengths[rows] ** 2) * INFLATION) + UNDERFLOW
 
 
-def _gram_near_margin(points: Points, c: Array, w: Array, bias: float) -> tuple[npt.NDArray[np.intp], Array, float]:
+def _gram_near_margin(
+    points: Points, c: Array, values: Array, bias: float
+) -> tuple[npt.NDArray[np.intp], Array, float]:
     """Return the samples that are free, or may be on the margin, with their Gram matrix and a bound on its error."""
     free = _free(points.y, points.C, c)
-    margins = points.y * (_outputs(points.columns, points.features, w) + bias)
-    slack = np.abs(margins - 1.0)[free].max(initial=1e-9)
-    near = np.flatnonzero(free | (np.abs(margins - 1.0) <= 2.0 * slack))
+    near = _near_margin(points.y, free, values, bias)
     limit = 2 * (len(points.features) + 1) + int(free.sum())
     if len(near) > limit:
         near = np.flatnonzero(free)
     return near, *gram_of(points, near)
+
+
+def _near_margin(y: Array, free: npt.NDArray[np.bool_], values: Array, bias: float) -> npt.NDArray[np.intp]:
+    distances = np.abs(y * (values + bias) - 1.0)
+    return np.flatnonzero(free | (distances <= 2.0 * distances[free].max(initial=1e-9)))
 
 
 @njit(**ALLOCATING)
@@ -247,9 +413,22 @@ def normal_vector_of(columns: Array, features: npt.NDArray[np.intp], c: Array) -
 @njit(**ALLOCATING)
 def _outputs(columns: Array, features: npt.NDArray[np.intp], w: Array) -> Array:
     values = np.zeros(columns.shape[1])
-    for j in range(features.size):
-        add_scaled(values, columns[features[j]], w[j])
+    _add_outputs(columns, features, w, values)
     return values
+
+
+@njit(**COMPILED, fastmath=REASSOCIATE)
+def _add_outputs(columns: Array, features: npt.NDArray[np.intp], w: Array, values: Array) -> None:
+    """Add the scaled columns, four at a time: the sums are read and written less often."""
+    in_fours = features.size - features.size % 4
+    for j in range(0, in_fours, 4):
+        p, q, r, s = features[j], features[j + 1], features[j + 2], features[j + 3]
+        a, b, c, d = w[j], w[j + 1], w[j + 2], w[j + 3]
+        for i in range(values.size):
+            values[i] += (a * columns[p, i] + b * columns[q, i]) + (c * columns[r, i] + d * columns[s, i])
+    for j in range(in_fours, features.size):
+        for i in range(values.size):
+            values[i] += w[j] * columns[features[j], i]
 
 
 @njit(**ALLOCATING)
@@ -268,9 +447,23 @@ def _independent(
     skipped : (n_candidates,) array of bool
     """
     count = candidates.size
-    L, taken = np.zeros((count, count)), np.empty(count, dtype=np.intp)
-    skipped, size = np.zeros(count, dtype=np.bool_), 0
-    for k in range(count):
+    L, taken, skipped = np.zeros((count, count)), np.empty(count, dtype=np.intp), np.zeros(count, dtype=np.bool_)
+    size = _factor_independent(gram, candidates, tau, share, L, taken, skipped)
+    return L, size, taken, skipped
+
+
+@njit(**COMPILED)
+def _factor_independent(  # noqa: PLR0917
+    gram: Array,
+    candidates: npt.NDArray[np.intp],
+    tau: float,
+    share: float,
+    L: Array,
+    taken: npt.NDArray[np.intp],
+    skipped: npt.NDArray[np.bool_],
+) -> int:
+    size = 0
+    for k in range(candidates.size):
         p, row = candidates[k], L[size]
         for q in range(size):
             row[q] = (gram[p, taken[q]] + tau - inner_product(L[q, :q], row[:q])) / L[q, q]
@@ -282,7 +475,7 @@ def _independent(
             size += 1
         else:
             skipped[k] = True
-    return L, size, taken, skipped
+    return size
 
 
 @njit(**COMPILED)
@@ -294,9 +487,14 @@ def _squared_norm(values: Array) -> float:
 def _forward(L: Array, size: int, values: Array) -> Array:
     """Solve L t = values."""
     t = np.empty(size)
-    for k in range(size):
-        t[k] = (values[k] - inner_product(L[k, :k], t[:k])) / L[k, k]
+    _solve_lower(L, values, t)
     return t
+
+
+@njit(**COMPILED)
+def _solve_lower(L: Array, values: Array, t: Array) -> None:
+    for k in range(t.size):
+        t[k] = (values[k] - inner_product(L[k, :k], t[:k])) / L[k, k]
 
 
 @njit(**ALLOCATING)
@@ -307,6 +505,23 @@ def _backward(L: Array, size: int, values: Array) -> Array:
         a[k] /= L[k, k]
         add_scaled(a[:k], L[k, :k], -a[k])
     return a
+
+
+@njit(**COMPILED)
+def _squares_of_inverse(L: Array, X: Array) -> tuple[float, float]:
+    """Write the inverse of a lower triangle into zeros; return the squares of the Frobenius norms of both."""
+    whole, inverse = 0.0, 0.0
+    for k in range(len(X)):
+        row = X[k]
+        for q in range(k):
+            add_scaled(row[: q + 1], X[q, : q + 1], -L[k, q])
+        pivot = 1.0 / L[k, k]
+        for q in range(k):
+            row[q] *= pivot
+        row[k] = pivot
+        whole += _squared_norm(L[k, : k + 1])
+        inverse += _squared_norm(row[: k + 1])
+    return whole, inverse
 
 
 @njit(**ALLOCATING)
@@ -322,18 +537,7 @@ def _conditions(L: Array, size: int, gram_error: float, squares: float) -> tuple
     squares : float
         Sum of the squared lengths of the samples.
     """
-    X = np.zeros((size, size))
-    whole, inverse = 0.0, 0.0
-    for k in range(size):
-        row = X[k]
-        for q in range(k):
-            add_scaled(row[: q + 1], X[q, : q + 1], -L[k, q])
-        pivot = 1.0 / L[k, k]
-        for q in range(k):
-            row[q] *= pivot
-        row[k] = pivot
-        whole += _squared_norm(L[k, : k + 1])
-        inverse += _squared_norm(row[: k + 1])
+    whole, inverse = _squares_of_inverse(L, np.zeros((size, size)))
     by_inverse = EPSILON * (size + 4.0) * np.sqrt(whole * inverse) * INFLATION
     if not by_inverse < MAX_RELATIVE_ERROR:
         return np.inf, np.inf, np.inf
@@ -343,7 +547,7 @@ def _conditions(L: Array, size: int, gram_error: float, squares: float) -> tuple
 
 
 class _Machine(NamedTuple):
-    """What `_locate` knows of a machine: errors of its outputs, and of its normal vector."""
+    """What is known of a machine: errors of its outputs, and of its normal vector."""
 
     alpha: Array
     values: Array
@@ -367,29 +571,6 @@ def _machine(points: Points, c: Array, w: Array) -> _Machine:
 @njit(**ALLOCATING)
 def _locate(  # noqa: PLR0917
     points: Points,
-    c: Array,
-    w: Array,
-    bias: float,
-    rows: npt.NDArray[np.intp],
-    gram: Array,
-    gram_error: float,
-    share: float,
-) -> tuple[float, float, float, Array, float]:
-    machine = _machine(points, c, w)
-    radius, excess, repaired, belonging = np.inf, np.inf, c.copy(), bias
-    at_margin = np.zeros(rows.size, dtype=np.bool_)
-    for _ in range(2):
-        found, cost, step, at = _with_margin(points, machine, c, belonging, rows, gram, gram_error, share, at_margin)
-        if found < radius:
-            radius, excess, repaired, belonging = found, cost, step, at
-        if not cost > 0.0:
-            break
-    return radius, machine.delta, excess, repaired, belonging
-
-
-@njit(**ALLOCATING)
-def _with_margin(  # noqa: C901, PLR0912, PLR0915, PLR0917
-    points: Points,
     machine: _Machine,
     c: Array,
     bias: float,
@@ -397,27 +578,73 @@ def _with_margin(  # noqa: C901, PLR0912, PLR0915, PLR0917
     gram: Array,
     gram_error: float,
     share: float,
-    at_margin: npt.NDArray[np.bool_],
-) -> tuple[float, float, Array, float]:
-    """Bound |w(c) - w*| by the point that puts the free samples and those `at_margin` exactly on their margin.
+) -> tuple[float, float, float, Array, float]:
+    """Bound |w(c) - w*| by the point that puts the free samples exactly on their margin.
 
-    The samples that may be on theirs, but are not free, are added to `at_margin`, a mask of `rows`.
-
-    Returns
-    -------
-    radius : float
-    excess : float
-    c : (n,) array
-        Coefficients after the step.
-    bias : float
+    Those that may be on theirs, but are not free, join them in a second turn.
     """
-    y, C, lengths = points.y, points.C, points.lengths
-    alpha, values, error, delta = machine.alpha, machine.values, machine.error, machine.delta
-    n, candidates, count = c.size, np.empty(rows.size, dtype=np.intp), 0
+    radius, excess, repaired, belonging = np.inf, np.inf, c.copy(), bias
+    joining = np.zeros(c.size, dtype=np.bool_)
+    for _ in range(2):
+        factor, skipped = _factor(points, machine.alpha, rows, gram, gram_error, share, joining)
+        if not _is_accurate(factor):
+            break
+        at_margin = np.zeros(c.size, dtype=np.bool_)
+        for i in factor.samples:
+            at_margin[i] = True
+        on_margin = at_margin.copy()
+        for i in skipped:
+            on_margin[i] |= _is_copy(points, i, factor.samples)
+        found, cost, at, t, costly = _bound(points, machine, c, belonging, factor, 1.0, at_margin, on_margin)
+        if found < radius:
+            radius, excess, repaired, belonging = found, cost, _newton_step(points, c, factor, t), at
+        if not cost > 0.0:
+            break
+        joining |= costly
+    return radius, machine.delta, excess, repaired, belonging
+
+
+@njit(**ALLOCATING)
+def _relocate(  # noqa: PLR0917
+    points: Points, c: Array, w: Array, bias: float, factor: MarginFactor, left: float
+) -> tuple[float, float, float]:
+    """Bound |w(c) - w*| as `_locate` does, by a factor whose samples hold all that are free; else by infinity."""
+    free, at_margin, missing = _free(points.y, points.C, c), np.zeros(c.size, dtype=np.bool_), 0
+    for i in factor.samples:
+        at_margin[i] = free[i]
+    for i in range(c.size):
+        missing += free[i] != at_margin[i]
+    radius, excess = np.inf, np.inf
+    if missing > 0:
+        return radius, np.inf, excess
+    machine = _machine(points, c, w)
+    for _ in range(2):
+        found, cost, bias, _, costly = _bound(points, machine, c, bias, factor, left, at_margin, at_margin)
+        if found < radius:
+            radius, excess = found, cost
+        if not cost > 0.0:
+            break
+        for i in factor.samples:
+            at_margin[i] |= costly[i]
+    return radius, machine.delta, excess
+
+
+@njit(**ALLOCATING)
+def _factor(  # noqa: PLR0917
+    points: Points,
+    alpha: Array,
+    rows: npt.NDArray[np.intp],
+    gram: Array,
+    gram_error: float,
+    share: float,
+    joining: npt.NDArray[np.bool_],
+) -> tuple[MarginFactor, npt.NDArray[np.intp]]:
+    """Factor the free samples and those `joining` them; return the factor, and which depend on those before."""
+    candidates, count = np.empty(rows.size, dtype=np.intp), 0
     for is_free in (True, False):  # the free ones come first: the others are skipped where they depend on them
         for p in range(rows.size):
             i = rows[p]
-            if (0.0 < alpha[i] < C[i]) == is_free and (is_free or at_margin[p]):
+            if (0.0 < alpha[i] < points.C[i]) == is_free and (is_free or joining[i]):
                 candidates[count] = p
                 count += 1
     candidates = candidates[:count]
@@ -428,43 +655,90 @@ def _with_margin(  # noqa: C901, PLR0912, PLR0915, PLR0917
     L, size, taken, skipped = _independent(gram, candidates, tau, share)
     squares = 0.0
     for k in range(size):
-        squares += lengths[rows[taken[k]]] ** 2
+        squares += points.lengths[rows[taken[k]]] ** 2
     by_inverse, inverse, relative = _conditions(L, size, gram_error, squares)
-    if not (by_inverse < MAX_RELATIVE_ERROR and relative < MAX_RELATIVE_ERROR):
-        return np.inf, np.inf, c, bias
+    samples = rows[taken[:size]]
+    return MarginFactor(L, samples, tau, by_inverse, inverse, relative), rows[candidates[skipped]]
 
-    rho, blur, shift = np.empty(size), 0.0, 0.0
-    s, t = _forward(L, size, np.ones(size)), rho
-    for turn in range(2 if size > 0 else 0):
+
+@njit(**COMPILED)
+def _is_accurate(factor: MarginFactor) -> bool:
+    return bool(factor.by_inverse < MAX_RELATIVE_ERROR) & bool(factor.relative < MAX_RELATIVE_ERROR)
+
+
+@njit(**ALLOCATING)
+def _shortest_step(
+    points: Points, values: Array, factor: MarginFactor, at_margin: npt.NDArray[np.bool_], bias: float
+) -> tuple[Array, float]:
+    """Return L^-1 rho of the residuals rho at the bias where it is shortest, and that bias."""
+    size = factor.samples.size
+    rho, chosen = np.zeros(size), np.zeros(size)
+    for k in range(size):
+        chosen[k] = 1.0 if at_margin[factor.samples[k]] else 0.0
+    s, t = _forward(factor.L, size, chosen), rho
+    square = _squared_norm(s)
+    for turn in range(2 if square > 0.0 else 0):
         for k in range(size):
-            rho[k] = y[rows[taken[k]]] - (values[rows[taken[k]]] + bias)
-        t = _forward(L, size, rho)
-        if turn == 0:  # the bias at which the step is shortest
-            bias += inner_product(s, t) / _squared_norm(s)
-    for k in range(size):
-        i = rows[taken[k]]
-        blur += (error[i] + 2.0 * EPSILON * (1.0 + abs(values[i]) + abs(bias))) ** 2
-    if size > 0:
-        shift = np.sqrt(_squared_norm(t)) / (1.0 - by_inverse) + inverse * np.sqrt(blur)
-        shift *= INFLATION / np.sqrt(1.0 - relative)
+            i = factor.samples[k]
+            rho[k] = points.y[i] - (values[i] + bias) if at_margin[i] else 0.0
+        t = _forward(factor.L, size, rho)
+        if turn == 0:
+            bias += inner_product(s, t) / square
+    return t, bias
 
-    on_margin = np.zeros(n, dtype=np.bool_)
-    for k in range(size):
-        on_margin[rows[taken[k]]] = True
-    for k in range(count):
-        i = rows[candidates[k]]
-        on_margin[i] |= skipped[k] and _is_copy(points, i, rows, taken[:size])
-    excess, position = 0.0, 0
+
+@njit(**ALLOCATING)
+def _bound(  # noqa: C901, PLR0917
+    points: Points,
+    machine: _Machine,
+    c: Array,
+    bias: float,
+    factor: MarginFactor,
+    left: float,
+    at_margin: npt.NDArray[np.bool_],
+    on_margin: npt.NDArray[np.bool_],
+) -> tuple[float, float, float, Array, npt.NDArray[np.bool_]]:
+    """Bound |w(c) - w*| by the point that puts some samples of a factor exactly on their margin.
+
+    Parameters
+    ----------
+    left : float
+        The matrix of the factor's samples is at least this part of the one that was factored.
+    at_margin : (n,) array of bool
+        Samples of the factor.
+    on_margin : (n,) array of bool
+        These, and their copies.
+
+    Returns
+    -------
+    radius : float
+    excess : float
+    bias : float
+    t : (size,) array
+        L^-1 rho.
+    costly : (n,) array of bool
+        Samples that enter by the excess.
+    """
+    y, C, lengths = points.y, points.C, points.lengths
+    alpha, values, error, delta = machine.alpha, machine.values, machine.error, machine.delta
+    n, blur, shift = c.size, 0.0, 0.0
+    t, bias = _shortest_step(points, values, factor, at_margin, bias)
+    for i in factor.samples:
+        if at_margin[i]:
+            blur += (error[i] + 2.0 * EPSILON * (1.0 + abs(values[i]) + abs(bias))) ** 2
+    if blur > 0.0:
+        shift = np.sqrt(_squared_norm(t)) / (1.0 - factor.by_inverse) + factor.inverse * np.sqrt(blur)
+        shift *= INFLATION / np.sqrt((1.0 - factor.relative) * left)
+
+    excess, costly = 0.0, np.zeros(n, dtype=np.bool_)
     up, down = np.inf, np.inf  # the least cost of a coefficient that makes up for the imbalance
     unbalanced = abs(accurate_sum(c))
     for i in range(n):
         unbalanced += (EPSILON * n) ** 2 * abs(c[i])
     for i in range(n):
-        while position < rows.size and rows[position] < i:
-            position += 1
         margin = y[i] * (values[i] + bias)
         reach = error[i] + 2.0 * EPSILON * (1.0 + abs(values[i]) + abs(bias))
-        reach = (reach + np.sqrt(lengths[i] * lengths[i] + tau) * shift) * INFLATION
+        reach = (reach + np.sqrt(lengths[i] * lengths[i] + factor.tau) * shift) * INFLATION
         price = 0.0 if on_margin[i] else abs(1.0 - margin) + reach
         more = alpha[i] + 2.0 * unbalanced < C[i]
         less = alpha[i] > 2.0 * unbalanced
@@ -479,10 +753,8 @@ def _with_margin(  # noqa: C901, PLR0912, PLR0915, PLR0917
             cost = (C[i] - alpha[i]) * (1.0 - margin + reach)
         if margin + reach - 1.0 > 0.0 and alpha[i] > 0.0:
             cost = max(cost, alpha[i] * (margin + reach - 1.0))
-        if cost > 0.0:
-            excess += cost
-            if position < rows.size and rows[position] == i:
-                at_margin[position] = True
+        excess += cost
+        costly[i] = cost > 0.0
     moved = 0.0
     if unbalanced > 0.0:
         # In exact arithmetic one coefficient makes up for what they sum to: w(c) moves by its length, e by its price.
@@ -491,23 +763,29 @@ def _with_margin(  # noqa: C901, PLR0912, PLR0915, PLR0917
         moved = np.sqrt(unbalanced * worst)
     half = 0.5 * (shift + delta + moved)
     radius = (np.sqrt(half * half + excess * INFLATION) + half + moved) * INFLATION
+    return radius, excess, bias, t, costly
 
-    a = _backward(L, size, t)
+
+@njit(**ALLOCATING)
+def _newton_step(points: Points, c: Array, factor: MarginFactor, t: Array) -> Array:
+    """Return the coefficients, within the box, after the step that puts the factor's samples on their margin."""
+    size, y = factor.samples.size, points.y
+    a = _backward(factor.L, size, t)
     if size > 0:
-        add_scaled(a, _backward(L, size, s), -inner_product(s, t) / _squared_norm(s))
+        s = _forward(factor.L, size, np.ones(size))
+        add_scaled(a, _backward(factor.L, size, s), -inner_product(s, t) / _squared_norm(s))
     step = c.copy()
     for k in range(size):
-        i = rows[taken[k]]
-        step[i] = y[i] * min(max(alpha[i] + y[i] * a[k], 0.0), C[i])
-    _balance(step, y, C)
-    return radius, excess, step, bias
+        i = factor.samples[k]
+        step[i] = y[i] * min(max(c[i] * y[i] + y[i] * a[k], 0.0), points.C[i])
+    _balance(step, y, points.C)
+    return step
 
 
 @njit(**COMPILED)
-def _is_copy(points: Points, i: int, rows: npt.NDArray[np.intp], taken: npt.NDArray[np.intp]) -> bool:
-    """Return whether a sample equals one of those taken, in its label, too."""
-    for k in range(taken.size):
-        other = rows[taken[k]]
+def _is_copy(points: Points, i: int, others: npt.NDArray[np.intp]) -> bool:
+    """Return whether a sample equals one of the others, in its label, too."""
+    for other in others:
         equal = points.y[other] == points.y[i]
         for j in points.features:
             if not equal:

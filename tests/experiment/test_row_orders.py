@@ -9,9 +9,10 @@ import pytest
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC
 
+from fsvm_cli import RecursiveFeatureElimination
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import plan
-from fsvm_cli.experiment.records.row_orders import _eliminated, _n_shared
+from fsvm_cli.experiment.records.row_orders import _bounds, _eliminated, _n_shared
 from fsvm_cli.report.diagnostics import RecordToDraw, draw_record
 from tests.helpers.small import recorded
 
@@ -59,6 +60,17 @@ def test_the_elimination_is_that_of_scikit_learn(rng: np.random.Generator) -> No
     np.testing.assert_array_equal(np.argsort(_eliminated(machine, X, y)) + 1, expected)
 
 
+def test_the_elimination_of_several_classes_is_that_of_rfe(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((40, 6))
+    y = np.digitize(X[:, 0] + X[:, 1] + 0.3 * rng.standard_normal(40), [-0.7, 0.7])
+    expected = RecursiveFeatureElimination(tolerance=1e-9).fit(X, y).ranking_
+    np.testing.assert_array_equal(np.argsort(_eliminated(SVC(kernel="linear", tol=1e-9), X, y)) + 1, expected)
+    eliminated = np.argsort(-expected)[:-1].tolist()
+    bounds = _bounds(X, y, 1.0, eliminated, np.arange(6))
+    assert len(bounds) == 5
+    assert (bounds["difference"] > 0.0).all()
+
+
 def test_of_copies_as_many_count_as_both_sets_have() -> None:
     assert _n_shared(np.array([0, 0, 1, 5]), np.array([0, 1, 1, 2])) == 2
 
@@ -67,7 +79,6 @@ def test_of_copies_as_many_count_as_both_sets_have() -> None:
     ("changes", "words"),
     [
         ({"classifier": {"kernel": "gaussian", "C": 1}}, "row orders need the linear kernel, not gaussian"),
-        ({"dataset": "wine"}, "row orders need 2 classes; wine has 3"),
         ({"rankings": [{"method": "fisher"}]}, "a row orders shows a rfe ranking"),
     ],
 )

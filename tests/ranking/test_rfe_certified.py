@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli import RecursiveFeatureElimination
-from fsvm_cli.ranking.rfe_certified import classes_of_copies
+from fsvm_cli.ranking.certified_places import classes_of_copies
 from tests.ranking.certified_rankings import mistakes
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fsvm_cli.svm.certified import Points, lengths_of, locate, normal_vector_of
-from tests.svm.exact_machines import located
+from fsvm_cli.svm.certified import Points, bias_interval, lengths_of, locate, normal_vector_of
+from tests.svm.exact_machines import ROUNDING, kept, located
 
 
 @pytest.mark.parametrize("repairs", [0, 1])
@@ -21,6 +21,14 @@ def test_no_exact_machine_is_outside_its_bounds(tolerance: float, repairs: int) 
         assert outcome.error <= outcome.radius
         assert all(error <= bound for error, bound in outcome.single)
     assert known > 8
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
+def test_no_exact_machine_is_outside_the_bounds_by_a_factor_of_more_features(tolerance: float) -> None:
+    found = [kept(seed, tolerance) for seed in range(6)]
+    assert all(error <= radius for each in found for error, radius in each)
+    assert sum(len(each) > 1 for each in found) > 3
+    assert np.median([radius / error for each in found for error, radius in each if error > ROUNDING]) < 10.0
 
 
 def points_on_a_line(C: float) -> Points:
@@ -44,6 +52,25 @@ def test_without_a_free_sample_the_machine_of_the_bounds_is_exact() -> None:
     points, c = points_on_a_line(0.1), np.array([-0.1, 0.1, 0.0])
     # At C = 0.1 the outputs at the bias 0.5 are 0.3, 0.7 and 1.1: two within the margin, one beyond.
     assert locate(points, c, normal_vector_of(points.columns, points.features, c), 0.5).radius < 1e-13
+
+
+def test_the_interval_of_the_bias_is_that_of_the_least_loss() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y, C, s = np.repeat([-1.0, 1.0], 4), rng.choice([0.5, 1.0, 2.0], 8), rng.integers(-6, 7, 8) / 4.0
+        kinks = y - s
+        losses = np.array([C @ np.maximum(0.0, 1.0 - y * (s + b)) for b in kinks])
+        best = kinks[losses <= losses.min() + 1e-12]
+        np.testing.assert_allclose(bias_interval(y, C, s, s), (best.min(), best.max()), atol=1e-14)
+        low, high = bias_interval(y, C, s - 0.1, s + 0.1)
+        assert low < best.min() <= best.max() < high
+
+
+def test_samples_of_a_hard_margin_bound_the_bias() -> None:
+    points = points_on_a_line(np.inf)
+    outputs = points.columns[0]
+    np.testing.assert_allclose(bias_interval(points.y, points.C, outputs, outputs), (0.0, 0.0), atol=1e-14)
+    np.testing.assert_allclose(bias_interval(points.y, points.C, outputs - 0.1, outputs + 0.1), (-0.1, 0.1), atol=1e-14)
 
 
 def test_a_hard_margin_that_is_not_kept_has_no_bound() -> None:

@@ -43,7 +43,8 @@ class RowOrders(Record):
     order without one row. Table `row-order-features`: the best features by each. Table `elimination-bounds`: for each
     elimination of the certified order how far the two smallest weights are apart, and the bounds on the distance of
     SVC's at its default tolerance, all in units of the second smallest; an elimination is decided by a bound that is
-    below. Pairs of copies are left out.
+    below. Pairs of copies are left out. Several classes are separated one against the rest by every solver, and the
+    costs added up, as `rfe` does.
     """
 
     name: ClassVar[str] = "row-orders"
@@ -55,10 +56,8 @@ class RowOrders(Record):
         return super().rankings(config)[:1]
 
     def issues(self, config: Config, data: DatasetMetadata) -> Iterator[Issue]:
-        """Find more classes than two, for which solvers take different problems, or a kernel that is not linear."""
+        """Find a kernel that is not linear."""
         here = ("record", config.record.index(self.name))
-        if len(data.class_names) != 2:
-            yield Issue(here, f"row orders need 2 classes; {data.name} has {len(data.class_names)}; leave it out")
         for ranking in self.rankings(config):
             kernel = getattr(config.classifier_of(ranking), "kernel", None)
             if kernel != "linear":
@@ -71,7 +70,7 @@ class RowOrders(Record):
 
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Rank by every solver on every order."""
-        from fsvm_cli.ranking.rfe_certified import classes_of_copies  # noqa: PLC0415 - compiles
+        from fsvm_cli.ranking.certified_places import classes_of_copies  # noqa: PLC0415 - compiles
 
         (ranking,) = self.rankings(trial.experiment.config)
         own = trial.learner(trial.experiment.config.classifier_of(ranking)).ranking_arguments()
@@ -143,11 +142,18 @@ def _eliminated(machine: Any, X: NDArray[np.float64], y: NDArray[np.intp]) -> li
     """Rank as scikit-learn's RFE with a step of 1; of equal weights the higher index goes first, as in `rfe`."""
     left, gone = np.arange(X.shape[1]), []
     while len(left) > 1:
-        costs = (machine.fit(X[:, left], y).coef_ ** 2).sum(axis=0)
+        w = np.vstack([machine.fit(X[:, left], one).coef_ for one in _labels(y)])
+        costs = (w**2).sum(axis=0)
         worst = len(costs) - 1 - int(np.argmin(costs[::-1]))
         gone.append(int(left[worst]))
         left = np.delete(left, worst)
     return [*left.tolist(), *reversed(gone)]
+
+
+def _labels(y: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the labels of each machine, -1 or +1, shape (n_machines, n_samples); one machine for two classes."""
+    codes = np.arange(y.max() + 1) if y.max() > 1 else np.array([1])
+    return np.where(y == codes[:, None], 1.0, -1.0)
 
 
 def _bounds(
@@ -158,23 +164,27 @@ def _bounds(
 
     from fsvm_cli.svm.certified import Points, lengths_of, locate, normal_vector_of  # noqa: PLC0415 - compiles
 
-    columns, labels, bounds = np.ascontiguousarray(X.T), np.where(y == 1, 1.0, -1.0), np.full(len(y), C)
+    columns, bounds = np.ascontiguousarray(X.T), np.full(len(y), C)
     left, rows = np.arange(X.shape[1]), []
     for step, feature in enumerate(eliminated, start=1):
-        points = Points(columns, columns, left, lengths_of(columns, left), labels, bounds)
-        machine = SVC(kernel="linear", C=C, tol=SVC_TOLERANCES[0]).fit(X[:, left], y)
-        c = np.zeros(len(y))
-        c[machine.support_] = np.clip(machine.dual_coef_[0], -C, C)
-        w, bias = normal_vector_of(columns, left, c), float(machine.intercept_[0])
-        slack = 1.0 - labels * (X[:, left] @ w + bias)
-        gap = float(np.maximum(C * np.maximum(slack, 0.0) - c * labels * slack, 0.0).sum())
-        found = locate(points, c, w, bias)
-        lengths = np.abs(normal_vector_of(columns, left, found.c))  # after a Newton step: exact up to rounding
+        gap, squared_radius, costs = 0.0, 0.0, np.zeros(len(left))
+        for labels in _labels(y):
+            points = Points(columns, columns, left, lengths_of(columns, left), labels, bounds)
+            machine = SVC(kernel="linear", C=C, tol=SVC_TOLERANCES[0]).fit(X[:, left], labels)
+            c = np.zeros(len(y))
+            c[machine.support_] = np.clip(machine.dual_coef_[0], -C, C)
+            w, bias = normal_vector_of(columns, left, c), float(machine.intercept_[0])
+            slack = 1.0 - labels * (X[:, left] @ w + bias)
+            gap += float(np.maximum(C * np.maximum(slack, 0.0) - c * labels * slack, 0.0).sum())
+            found = locate(points, c, w, bias)
+            squared_radius += found.radius**2
+            costs += normal_vector_of(columns, left, found.c) ** 2  # after a Newton step: exact up to rounding
+        lengths = np.sqrt(costs)
         first, second = np.argsort(lengths, kind="stable")[:2]
         if copies[left[first]] != copies[left[second]] and lengths[second] > 0.0:
             unit = lengths[second]
             # Decided where both intervals, twice the radius, are shorter than the difference.
-            values = (unit - lengths[first], 2.0 * np.sqrt(gap), 2.0 * found.radius)
+            values = (unit - lengths[first], 2.0 * np.sqrt(gap), 2.0 * np.sqrt(squared_radius))
             rows.append((step, *(max(float(value / unit), SMALLEST) for value in values)))
         left = left[left != feature]
     return pd.DataFrame(rows, columns=["step", "difference", "by_gap", "by_first_order"])
