@@ -133,7 +133,7 @@ class Certifier:
             )
         for kept in filter(None, self.kept):
             for feature in gone:
-                kept.drop(self.columns[feature])
+                kept.drop(feature)
         return going
 
     def _measure(self) -> None:
@@ -242,10 +242,12 @@ def _cost_intervals(
             costs[j] += w[machine, j] * w[machine, j]
     low, high = np.empty(costs.size), np.empty(costs.size)
     for j in range(costs.size):
-        length, width = np.sqrt(costs[j]), 0.0
-        if not constant[features[j]]:
-            width = radii[j if radii.size > 1 else 0] + EPSILON * (w.shape[0] + 4.0) * length
+        length = np.sqrt(costs[j])
+        width = radii[j if radii.size > 1 else 0] + EPSILON * (w.shape[0] + 4.0) * length
         low[j], high[j] = length - width, length + width
+    for j in range(costs.size):
+        if constant[features[j]]:
+            low[j] = high[j] = np.sqrt(costs[j])
     return costs, low, high
 
 

@@ -366,8 +366,10 @@ class LinearMachines(Machines):
 
     def solution(self, machine: int) -> MachineSolution:  # noqa: D102
         chunk = self.chunks[machine]
-        c = np.zeros(len(self.problem.X))
-        c[chunk.rows] = chunk.box.c
+        c = chunk.box.c
+        if len(chunk.rows) < len(self.problem.X):
+            c = np.zeros(len(self.problem.X))
+            c[chunk.rows] = chunk.box.c
         # A matrix of d terms, and d downdates, round each entry 2 d + 2 times in units of |x_i| |x_k| as it was built.
         error = 2.0 * EPSILON * (len(self.columns) + VALUE_TERMS) * float(self.trace)
         return MachineSolution(c, compiled_bias(chunk.box), self.w[machine], (chunk.rows, chunk.K, error))

@@ -306,6 +306,7 @@ class KeptFactor:
         near = np.abs(points.y * (values + bias) - 1.0) <= NEAR_MARGIN
         self.factor, _ = _factor(points, c * points.y, rows, gram, error, MIN_PIVOT_SHARES[0], near)
         self.left = 1.0 if _is_accurate(self.factor) else 0.0
+        self.dropped: list[int] = []
 
     def locate(self, points: Points, c: Array, w: Array, bias: float) -> Distance:
         """Bound the distance of a machine from the optimum; by infinity where the factor does not serve.
@@ -319,12 +320,13 @@ class KeptFactor:
         """
         if not self.left >= MIN_SHARE_LEFT:
             return Distance(np.inf, np.inf, np.inf)
-        return Distance(*_relocate(points, c, w, bias, self.factor, self.left))
+        *found, self.left = _relocate(points, c, w, bias, self.factor, self.left, np.array(self.dropped, dtype=np.intp))
+        self.dropped.clear()
+        return Distance(*found)
 
-    def drop(self, column: Array) -> None:
-        """Take a feature out, by its column over all samples."""
-        if self.left >= MIN_SHARE_LEFT:
-            self.left -= _leverage(self.factor, column)
+    def drop(self, feature: int) -> None:
+        """Take a feature out, by its number."""
+        self.dropped.append(feature)
 
 
 @njit(**ALLOCATING)
@@ -606,17 +608,28 @@ def _locate(  # noqa: PLR0917
 
 @njit(**ALLOCATING)
 def _relocate(  # noqa: PLR0917
-    points: Points, c: Array, w: Array, bias: float, factor: MarginFactor, left: float
-) -> tuple[float, float, float]:
-    """Bound |w(c) - w*| as `_locate` does, by a factor whose samples hold all that are free; else by infinity."""
+    points: Points,
+    c: Array,
+    w: Array,
+    bias: float,
+    factor: MarginFactor,
+    left: float,
+    dropped: npt.NDArray[np.intp],
+) -> tuple[float, float, float, float]:
+    """Bound |w(c) - w*| as `_locate` does, by a factor whose samples hold all that are free; else by infinity.
+
+    The last value is the part of the matrix that is left when the dropped features have gone, too.
+    """
+    for j in dropped:
+        left -= _leverage(factor, points.columns[j])
     free, at_margin, missing = _free(points.y, points.C, c), np.zeros(c.size, dtype=np.bool_), 0
     for i in factor.samples:
         at_margin[i] = free[i]
     for i in range(c.size):
         missing += free[i] != at_margin[i]
     radius, excess = np.inf, np.inf
-    if missing > 0:
-        return radius, np.inf, excess
+    if missing > 0 or not left >= MIN_SHARE_LEFT:
+        return radius, np.inf, excess, left
     machine = _machine(points, c, w)
     for _ in range(2):
         found, cost, bias, _, costly = _bound(points, machine, c, bias, factor, left, at_margin, at_margin)
@@ -626,7 +639,7 @@ def _relocate(  # noqa: PLR0917
             break
         for i in factor.samples:
             at_margin[i] |= costly[i]
-    return radius, machine.delta, excess
+    return radius, machine.delta, excess, left
 
 
 @njit(**ALLOCATING)

@@ -179,7 +179,7 @@ def kept(seed: int, tolerance: float) -> list[tuple[float, float]]:
             differences = [Fraction(a) - b for a, b in zip(w.tolist(), exact, strict=True)]
             found.append((float(sum((each * each for each in differences), Fraction(0))) ** 0.5, radius))
         feature = left[np.argmin(np.abs(w))]
-        factor.drop(columns[feature])
+        factor.drop(feature)
         left = left[left != feature]
     return found
 
