@@ -175,7 +175,9 @@ MIN_AXIS_SPAN_SHARE = 1e-3
 """Smallest span of an axis, as a share of the largest magnitude on it."""
 MAX_FOREST_CLAIMS = 60
 CLAIM_INCHES = 0.16
-MAX_LABEL_CHARACTERS = 70
+TWO_LINED_CLAIM_HEIGHT = 1.7
+"""Of a claim whose label has two lines, in the height of others."""
+LABEL_CHARACTERS_PER_LINE, MAX_LABEL_LINES = 56, 2
 
 VERDICT_STYLES: dict[str, tuple[str, str]] = {
     "reproduced": ("#0a6640", "o"),
@@ -216,7 +218,7 @@ def draw_forest(verdicts: pd.DataFrame, title: str, folder: Path, formats: Seque
     panels = _panels_by_unit(verdicts)
     if sum(map(len, panels.values())) < MIN_FOREST_CLAIMS:
         return []
-    heights = [len(rows) + 1.5 for rows in panels.values()]
+    heights = [_claim_height(rows) * len(rows) + 1.5 for rows in panels.values()]
     with figure(2 * COLUMN_WIDTH, 0.9 + CLAIM_INCHES * sum(heights) + 0.3 * len(panels)) as drawing:
         all_axes = drawing.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
         for axes, (unit, rows) in zip(all_axes, panels.items(), strict=True):
@@ -276,7 +278,14 @@ def _draw_forest_panel(axes: Axes, rows: pd.DataFrame, unit: str) -> None:
 
 
 def _label(row: Any) -> str:
-    return legible(UNIT_PATTERN.sub("", quantity_in_words(str(row.what))), MAX_LABEL_CHARACTERS)
+    text = legible(UNIT_PATTERN.sub("", quantity_in_words(str(row.what))), MAX_LABEL_LINES * LABEL_CHARACTERS_PER_LINE)
+    lines = textwrap.wrap(text, LABEL_CHARACTERS_PER_LINE, max_lines=MAX_LABEL_LINES, placeholder="…")
+    return "\n".join(lines)
+
+
+def _claim_height(rows: pd.DataFrame) -> float:
+    has_two_lines = any("\n" in _label(row) for row in rows.itertuples(index=False))
+    return TWO_LINED_CLAIM_HEIGHT if has_two_lines else 1.0
 
 
 def _key(panels: dict[str, pd.DataFrame]) -> list[Line2D]:

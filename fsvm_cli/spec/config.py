@@ -205,7 +205,7 @@ def find_config(name_or_path: str) -> Path:
 
 def _nearest_name(name: str, names: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, names, n=1)
-    return f"did you mean '{near[0]}'?" if near else "there are those that 'fsvm experiments list' shows"
+    return f"did you mean '{near[0]}'?" if near else "name one that 'fsvm experiments list' shows"
 
 
 def read_config(name_or_path: str) -> tuple[Path, Document]:

@@ -254,12 +254,12 @@ def test_a_question_leads_to_its_answer_in_one_click(open_page: OpenPage) -> Non
         explains=("doc.claim1",),
     )
     table = ResultTable("What each method costs", ("ranking", "mean rank"), (("fisher", "1.20"),))
-    ranks = Ranks(("fisher",), "Compared.", SVG, "Take fisher.", (table, table, table))
+    ranks = Ranks("linear", ("fisher",), "Compared.", SVG, SVG, "Take fisher.", (table, table, table))
     methods = (Method("fisher", "Difference of means.", "", "Mean rank 1.2.", ("wine",)),)
     page = open_page(
         replace(
             content_of(replace(experiment(0), name="wine"), experiment(1, "Vehicle", dataset="vehicle"), why),
-            ranks=ranks,
+            ranks=(ranks,),
             methods=methods,
         )
     )

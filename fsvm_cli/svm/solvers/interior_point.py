@@ -200,7 +200,8 @@ def solve_interior_point(problem: DualProblem) -> tuple[Array, int]:
         try:
             equations = _NewtonEquations(barrier, at, residual_dual, residual_primal)
             following = predict_and_correct(at, barrier.bounded, equations.direction)
-        except LinAlgError:
+        except (LinAlgError, FloatingPointError):
+            # An overflow is one or the other or a step that is not finite, depending on how numpy is told to treat it.
             break
         if not following.is_finite():
             break
