@@ -223,8 +223,11 @@ def grid_search(
         rounding = bound(samples).of_machine()
         return _cross_validate(gram_of(kernel), rounding, y, bounds, checked, n_classes, tolerance, weights)
 
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        results = list(pool.map(evaluate, kernels))
+    if jobs == 1:  # in this thread, whose time a trial measures
+        results = [evaluate(kernel) for kernel in kernels]
+    else:
+        with ThreadPoolExecutor(max_workers=jobs) as pool:
+            results = list(pool.map(evaluate, kernels))
     accuracy, converged, certified, narrowness = (np.stack(part) for part in zip(*results, strict=True))
     n_tested = sum(len(test) for _, test in checked)
     k, c = best_candidate(kernels, accuracy, narrowness, n_tested, ties)
