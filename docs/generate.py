@@ -291,27 +291,33 @@ def verdicts_in_words() -> str:
 
 
 def write_times(root: Path) -> None:
-    """Put into the page of results how long each experiment took, where this machine has run any."""
-    if rows := times(root):
-        columns = ("experiment", "trials", "seconds a trial", "seconds in all", "share in %")
-        table = "\n".join(["", *_table(columns, rows), ""])
-        _put_between(TIMES_BEGIN, table, TIMES_END, ROOT / "docs" / "results.md")
+    """Put into the page of results how long each experiment took, if not on this machine then as written before."""
+    page = ROOT / "docs" / "results.md"
+    text = page.read_text(encoding="utf-8")
+    before = text.partition(TIMES_BEGIN)[2].partition(TIMES_END)[0]
+    rows = times(root, before)
+    columns = ("experiment", "trials", "seconds a trial", "seconds in all", "share in %")
+    _put_between(TIMES_BEGIN, "\n".join(["", *_table(columns, rows), ""]), TIMES_END, page)
 
 
-def times(root: Path) -> list[tuple[str, ...]]:
+def times(root: Path, before: str) -> list[tuple[str, ...]]:
     """List the experiments by the time of their trials, the longest first, and all of them together.
 
-    Times are particular to a machine and lie beside the results, untracked.
+    Times are particular to a machine and lie beside the results, untracked: an experiment that has none there keeps the
+    row of the table `before`, and one without results has no row.
     """
     taken = {path.parent.name: pd.read_csv(path)["seconds"] for path in sorted(root.glob("*/timings.csv"))}
-    total = sum(seconds.sum() for seconds in taken.values())
-    in_order = sorted(taken.items(), key=lambda each: -each[1].sum())
+    counted = {name: (len(seconds), seconds.sum()) for name, seconds in taken.items() if len(seconds)}
+    for line in before.splitlines():
+        name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if name not in counted and (root / name / "run.json").exists():
+            counted[name] = int(cells[0]), float(cells[2])
+    total = sum(seconds for _, seconds in counted.values())
     rows = [
-        (name, str(len(seconds)), f"{seconds.mean():.3g}", f"{seconds.sum():.0f}", f"{100 * seconds.sum() / total:.1f}")
-        for name, seconds in in_order
-        if len(seconds)
+        (name, str(n), f"{seconds / n:.3g}", f"{seconds:.0f}", f"{100 * seconds / total:.1f}")
+        for name, (n, seconds) in sorted(counted.items(), key=lambda each: -each[1][1])
     ]
-    return [*rows, ("all", str(sum(map(len, taken.values()))), "", f"{total:.0f}", "100.0")] if rows else []
+    return [*rows, ("all", str(sum(n for n, _ in counted.values())), "", f"{total:.0f}", "100.0")] if rows else []
 
 
 def write_samplers() -> None:

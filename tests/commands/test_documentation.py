@@ -177,12 +177,32 @@ def test_times_are_listed_from_what_lies_beside_the_results(tmp_path: Path) -> N
         (tmp_path / name).mkdir()
         lines = ["train_size,split,seconds", *(f"9,{split},{each}" for split, each in enumerate(seconds))]
         (tmp_path / name / "timings.csv").write_text("\n".join(lines) + "\n")
-    assert generate.times(tmp_path) == [
+    assert generate.times(tmp_path, "") == [
         ("long", "2", "48.5", "97", "97.0"),
         ("short", "2", "1.5", "3", "3.0"),
         ("all", "4", "", "100", "100.0"),
     ]
-    assert generate.times(tmp_path / "long") == []
+    assert generate.times(tmp_path / "long", "") == []
+
+
+def test_experiments_that_ran_elsewhere_keep_their_times(tmp_path: Path) -> None:
+    for name in ("here", "elsewhere"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").touch()
+    (tmp_path / "here" / "timings.csv").write_text("train_size,split,seconds\n9,0,10\n9,1,20\n")
+    before = """
+| experiment | trials | seconds a trial | seconds in all | share in % |
+| --- | --- | --- | --- | --- |
+| here | 9 | 9 | 81 | 40.0 |
+| elsewhere | 10 | 7 | 70 | 35.0 |
+| gone | 1 | 50 | 50 | 25.0 |
+| all | 20 |  | 201 | 100.0 |
+"""
+    assert generate.times(tmp_path, before) == [
+        ("elsewhere", "10", "7", "70", "70.0"),
+        ("here", "2", "15", "30", "30.0"),
+        ("all", "12", "", "100", "100.0"),
+    ]
 
 
 def test_what_samplers_take_is_that_of_the_benchmarks() -> None:
