@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     "--scorecard",
     is_flag=True,
     help="One row per published claim, decided by its main experiment; written to RESULTS/scorecard.csv, too, with a "
-    "table of contents in RESULTS/README.md, and what the papers' experiments come to in RESULTS/findings.md.",
+    "table of contents in RESULTS/README.md, what the papers' experiments come to in RESULTS/findings.md, and what "
+    "each reading of what they leave open says of each claim in RESULTS/readings.md.",
 )
 @click.option(
     "--readings",
@@ -153,10 +154,12 @@ def _print_readings(results: Path, folders: Sequence[Path], style: str, claims: 
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import UsageError
     from fsvm_cli.report.comparison import as_text, read_comparison
-    from fsvm_cli.report.scorecard import tables_of_readings, with_decisions
+    from fsvm_cli.report.readings import tables_of_readings
+    from fsvm_cli.report.scorecard import with_decisions
 
     comparison = read_comparison(folders, claims)
-    tables = tables_of_readings(comparison, with_decisions(comparison, folders))
+    by_document = tables_of_readings(comparison, with_decisions(comparison, folders), folders)
+    tables = [table for of_document in by_document.values() for table in of_document]
     if not tables:
         raise UsageError(
             f"{results}: no claim that matches {claims} has several readings; 'fsvm compare' shows them all"
@@ -178,6 +181,7 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, for_
     from fsvm_cli.report.contents import write_contents
     from fsvm_cli.report.findings import write_findings
     from fsvm_cli.report.folder import CONTENTS_NAME, SCORECARD_NAME
+    from fsvm_cli.report.readings import write_readings
     from fsvm_cli.report.scorecard import (
         count_table,
         format_scorecard,
@@ -193,6 +197,7 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, for_
     rows = write_scorecard(results, folders)
     listed = write_contents(results, folders, rows)
     findings = write_findings(results, folders)
+    readings = write_readings(results, folders)
     if style != "table":
         write_in_style(format_scorecard(rows, style), style, for_spreadsheet=for_spreadsheet)
         return
@@ -203,7 +208,7 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, for_
     for table, arrange in ((power_of(decided), power_table), (lenient_rules(decided), lenient_table)):
         if not table.empty:
             console.print(arrange(table))
-    written = [results / SCORECARD_NAME, *filter(None, [listed]), *findings]
+    written = [results / SCORECARD_NAME, *filter(None, [listed]), *findings, *filter(None, [readings])]
     console.print(f"Written to {', '.join(map(str, written))}", soft_wrap=True)
     if listed is None:
         console.print(f"{results / CONTENTS_NAME} was not written by fsvm, and is left as it is.", soft_wrap=True)

@@ -157,52 +157,6 @@ def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.Data
     return decided
 
 
-NO_VOTE = "; no vote"
-"""Suffix of what judges a claim and is no declared reading."""
-
-
-def tables_of_readings(comparison: pd.DataFrame, decided: pd.DataFrame) -> list[pd.DataFrame]:
-    """Lay out what each reading of what a source leaves open says of each claim, all cells.
-
-    Parameters
-    ----------
-    comparison : DataFrame
-        From `fsvm_cli.report.comparison.read_comparison`.
-    decided : DataFrame
-        The same from `with_decisions`.
-
-    Returns
-    -------
-    list of DataFrame
-        One for the claims that share their readings: a row for each reading after its experiment, those without a vote
-        last, and a column for each claim, by its id, with the answer and the number that the reading gives.
-    """
-    by_claim: dict[str, dict[tuple[str, str], str]] = {}
-    is_open = decided[decided["readings"] != ""]["id"].unique()
-    pairs = zip(comparison.itertuples(index=False), decided.itertuples(index=False), strict=True)
-    rows: list[tuple[Any, Any]] = [(noted, row) for noted, row in pairs if row.id in is_open]
-    for noted, row in sorted(rows, key=lambda pair: not pair[1].has_vote):
-        of_row = getattr(noted, "readings", None)
-        if row.has_vote and isinstance(of_row, str) and of_row:
-            found = [Reading(**each) for each in json.loads(of_row)]
-        else:
-            words = "as it is" if row.has_vote else f"as it is{NO_VOTE}"
-            found = [Reading(words, _answer(row), None if pd.isna(row.reproduced) else row.reproduced)]
-        for each in found:
-            shown = "" if each.reproduced is None else f" ({each.reproduced:.4g})"
-            by_claim.setdefault(str(row.id), {})[str(row.experiment), each.reading] = f"{each.answer}{shown}"
-    together: dict[tuple[tuple[str, str], ...], list[str]] = {}
-    for claim, cells in by_claim.items():
-        together.setdefault(tuple(cells), []).append(claim)
-    return [
-        pd.DataFrame(
-            [(*reading, *(by_claim[claim][reading] for claim in claims)) for reading in readings],
-            columns=["experiment", "reading", *claims],
-        )
-        for readings, claims in together.items()
-    ]
-
-
 def _readings(same: Sequence[Any], main: Any, experiments: Mapping[str, _Origin]) -> dict[int, Sequence[Reading]]:
     """Find what the declared readings say of a claim whose source leaves something open, by the places of their rows.
 
@@ -226,10 +180,10 @@ def _readings_of(row: Any, origin: _Origin) -> Sequence[Reading]:
     # Tables of older versions note no readings.
     new_data = getattr(row, "new_data", None)
     found = None if pd.isna(row.reproduced) else row.reproduced
-    return [Reading(origin.reading, _answer(row), found, None if pd.isna(new_data) else new_data)]
+    return [Reading(origin.reading, answer_of(row), found, None if pd.isna(new_data) else new_data)]
 
 
-def _answer(row: Any) -> str:
+def answer_of(row: Any) -> str:
     """Find what the rule alone says, in a table that does not note it: by the printed numbers that it accepts."""
     if row.verdict != "not comparable":
         return str(row.verdict)

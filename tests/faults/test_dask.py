@@ -11,6 +11,7 @@ import dask
 import pytest
 
 from fsvm_cli.runner import dask_pool
+from tests.faults.dask_campaign import run_while_workers_die
 from tests.helpers.calling import (
     AS_SVG,
     ENDLESS,
@@ -59,6 +60,22 @@ def test_a_cluster_of_which_anything_is_killed(undisturbed: Undisturbed, tmp_pat
     assert n_already_done(answer) > 0
     assert n_stored(out) >= kept
     assert_is_as_undisturbed(answer, out, expected)
+
+
+def test_a_run_one_of_whose_workers_is_killed_writes_the_same_bytes(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    """``python -m tests.faults.dask_campaign`` kills one of eight a minute."""
+    config, expected = undisturbed
+
+    def first_outcome_then_end(process: subprocess.Popen[str]) -> None:
+        if n_stored(tmp_path / "small"):
+            process.wait()
+        else:
+            wait_for_outcomes(tmp_path / "small", process)
+
+    with Cluster(tmp_path) as cluster:
+        answer, n_killed = run_while_workers_die(config, tmp_path, cluster, first_outcome_then_end)
+    assert n_killed == 1
+    assert_is_as_undisturbed(answer, tmp_path / "small", expected)
 
 
 def assert_is_as_undisturbed(answer: Answer, folder: Path, expected: dict[str, str]) -> None:

@@ -17,17 +17,17 @@ from fsvm_cli.page.content import Content
 from fsvm_cli.page.reading import scorecard_rows
 from fsvm_cli.report.comparison import read_comparison
 from fsvm_cli.report.contents import contents
-from fsvm_cli.report.folder import VERDICTS_NAME, results_folders, write_table
+from fsvm_cli.report.folder import READINGS_NAME, VERDICTS_NAME, results_folders, write_table
+from fsvm_cli.report.readings import INTRODUCTION, NO_VOTE, tables_of_readings, write_readings
 from fsvm_cli.report.scorecard import (
     GRAVEST_FIRST,
-    NO_VOTE,
     counts_of,
     others_in_words,
     scorecard_of,
-    tables_of_readings,
     with_decisions,
 )
 from fsvm_cli.report.verdicts import VERDICT_COLUMNS
+from fsvm_cli.spec.claims.kinds.counts import SizeRule
 from fsvm_cli.spec.claims.rules import verdict_over_readings
 from tests.helpers.calling import CHECKOUT, fsvm_here
 
@@ -246,15 +246,54 @@ def test_all_cells_of_readings_and_claims_are_shown(tmp_path: Path) -> None:
         tmp_path, "v", [row_of("t", "not comparable", readings=noted("inconclusive"))], reading="b", variant_of="main"
     )
     write_results(tmp_path, "control", [row_of("u", "differs", unstated=False)], variant_of="main")
-    comparison = read_comparison(results_folders(tmp_path))
-    first, second = tables_of_readings(comparison, with_decisions(comparison, results_folders(tmp_path)))
-    assert first.to_dict("list") == {
-        "experiment": ["main", "main", "v"],
-        "reading": ["r0", "r1", "r0"],
-        "t": ["differs (80)", "reproduced (81)", "inconclusive (80)"],
+    folders = results_folders(tmp_path)
+    comparison = read_comparison(folders)
+    (table,) = tables_of_readings(comparison, with_decisions(comparison, folders), folders)["doc2000"]
+    assert table.to_dict("list") == {
+        "experiment": ["main", "main", "v", "control"],
+        "reading": ["r0", "r1", "r0", f"control{NO_VOTE}"],
+        "t": ["differs (80)", "reproduced (81)", "inconclusive (80)", ""],
+        "u": ["differs (80)", "reproduced (81)", "", "differs (80)"],
     }
-    assert second["reading"].tolist() == ["r0", "r1", f"as it is{NO_VOTE}"]
-    assert second["u"].tolist() == ["differs (80)", "reproduced (81)", "differs (80)"]
     answer = fsvm_here("compare", str(tmp_path), "--readings", "--claims", "t", "--format", "csv")
     assert answer.out.splitlines()[0] == "experiment,reading,t"
     assert fsvm_here("compare", str(tmp_path), "--readings", "--claims", "stated").code == 2
+
+
+def test_each_rule_of_a_size_has_a_column_and_readings_stand_as_declared(tmp_path: Path) -> None:
+    ten = str(SizeRule(splits=10))
+    said = [("own", "differs"), (ten, "reproduced"), ("c", "fact"), (f"c; {ten}", "inconclusive"), ("b", "differs")]
+    readings = json.dumps([{"reading": words, "answer": answer} for words, answer in said])
+    rows = [row_of("size", "not comparable", readings=readings)]
+    write_results(tmp_path, "main", rows, reading="own", readings={"b": {}, "c": {}})
+    run = tmp_path / "main" / FILE_NAME
+    content = json.loads(run.read_text())
+    content["config"]["expected"][0]["rules"] = [{}, {"splits": 10}]
+    run.write_text(json.dumps(content))
+    folders = results_folders(tmp_path)
+    comparison = read_comparison(folders)
+    (table,) = tables_of_readings(comparison, with_decisions(comparison, folders), folders)["doc2000"]
+    assert table.drop(columns="experiment").to_dict("list") == {
+        "reading": ["own", "b", "c"],
+        f"size, {SizeRule()}": ["differs", "differs", "fact"],
+        f"size, {ten}": ["reproduced", "", "inconclusive"],
+    }
+
+
+def test_the_readings_beside_the_folders_are_written_and_those_of_others_left(tmp_path: Path) -> None:
+    row = row_of("t", "not comparable", readings=noted("differs", "reproduced"))
+    write_results(tmp_path, "main", [row], reading="a")
+    path = write_readings(tmp_path, results_folders(tmp_path))
+    assert path == tmp_path / READINGS_NAME
+    written = path.read_text(encoding="utf-8")
+    assert INTRODUCTION in written
+    assert "| main | r1 | reproduced (81) |" in written
+    path.write_text("my own", encoding="utf-8")
+    assert write_readings(tmp_path, results_folders(tmp_path)) is None
+    assert path.read_text(encoding="utf-8") == "my own"
+
+
+def test_the_committed_readings_are_those_of_the_results(tmp_path: Path) -> None:
+    written = write_readings(tmp_path, results_folders(CHECKOUT / "results"))
+    assert written is not None
+    assert written.read_bytes() == (CHECKOUT / "results" / READINGS_NAME).read_bytes()
