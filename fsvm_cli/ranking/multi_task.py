@@ -118,9 +118,8 @@ class MultiTask(RadiusMargin):
     Notes
     -----
     Source: jebara-slides names multi-task learning among the extensions of a machine, beside the selection of features
-    by R²W², and gives no formula. The sum of the bounds is ours: it is to the leave-one-out errors of all tasks together
-    what R²W² is to those of one, and it is the sum that `radius-margin` has over one-against-the-rest machines, each on
-    samples of its own.
+    by R²W², and gives no formula. The sum of the bounds is ours: it bounds the leave-one-out errors of all tasks
+    together, and is the sum that `radius-margin` has over one-against-the-rest machines, each on samples of its own.
 
     A task needs samples of two classes at least. A feature that is constant in every task scores 0.
 
