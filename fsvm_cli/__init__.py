@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.l1_svm import L1Svm
     from fsvm_cli.ranking.mifs import Mifs
     from fsvm_cli.ranking.mrmr import Mrmr
+    from fsvm_cli.ranking.multi_task import MultiTask
     from fsvm_cli.ranking.mutual_information import MutualInformation
     from fsvm_cli.ranking.pearson import Pearson
     from fsvm_cli.ranking.pearson_redundancy import PearsonRedundancy
@@ -107,6 +108,7 @@ _HOMES = {
     "ranking.l1_svm": ("L1Svm",),
     "ranking.mifs": ("Mifs",),
     "ranking.mrmr": ("Mrmr",),
+    "ranking.multi_task": ("MultiTask",),
     "ranking.mutual_information": ("MutualInformation",),
     "ranking.pearson": ("Pearson",),
     "ranking.pearson_redundancy": ("PearsonRedundancy",),
@@ -172,6 +174,7 @@ __all__ = [
     "LinearDiscriminants",
     "Mifs",
     "Mrmr",
+    "MultiTask",
     "MutualInformation",
     "NystroemSVM",
     "Pearson",

@@ -106,6 +106,8 @@ class TextCopy(Files):
         Fields that are no features (names, numbers of patients), counted from 1.
     missing : str or None
         Mark of a missing value; rows that have one are left out.
+    missing_as : float or None
+        What takes the place of a missing value, so that its row stays.
     """
 
     reader: Literal["text"]
@@ -113,6 +115,7 @@ class TextCopy(Files):
     target: Literal["first", "last"]
     drop: tuple[Annotated[int, Field(ge=1)], ...] = ()
     missing: str | None = None
+    missing_as: float | None = None
 
 
 class SequencesCopy(Files):

@@ -184,7 +184,14 @@ def _read_copy(card: Card, version: FixedVersion, copy: Copy, announce: Callable
 
 def _read_file(path: Path, copy: TextCopy | SequencesCopy | LibsvmCopy, n_features: int) -> Rows:
     if isinstance(copy, TextCopy):
-        return read_text(path, separator=copy.separator, target=copy.target, drop=copy.drop, missing=copy.missing)
+        return read_text(
+            path,
+            separator=copy.separator,
+            target=copy.target,
+            drop=copy.drop,
+            missing=copy.missing,
+            missing_as=copy.missing_as,
+        )
     if isinstance(copy, SequencesCopy):
         return read_sequences(path, coding=copy.coding)
     return read_libsvm(path, n_features=n_features, dense=copy.dense)

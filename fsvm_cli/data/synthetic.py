@@ -241,6 +241,30 @@ def draw_weston_linear(
     return X, y
 
 
+def draw_weston_linear_tasks(
+    rng: np.random.Generator, n_samples: int, *, first_share: float, noise_sd: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw two tasks that have their features in common: Weston's linear problem, and the same with classes exchanged.
+
+    Parameters
+    ----------
+    rng, n_samples
+        As in `Generator`; the classes are equally likely, and so are the tasks.
+    first_share, noise_sd : float
+        As in `draw_weston_linear`.
+
+    Returns
+    -------
+    X : ndarray, shape (n_samples, 203)
+        Features 1 to 202 of `draw_weston_linear`; feature 203 is the task, -1 or 1.
+    y : ndarray of int64, shape (n_samples,)
+        Of the first task as in `draw_weston_linear`, of the second the other class.
+    """
+    X, y = draw_weston_linear(rng, n_samples, first_share=first_share, noise_sd=noise_sd)
+    is_second = rng.integers(0, 2, size=n_samples)
+    return np.column_stack([X, 2.0 * is_second - 1.0]), y ^ is_second
+
+
 def draw_weston_nonlinear(
     rng: np.random.Generator, n_samples: int, *, noise_sd: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -281,6 +305,9 @@ GENERATORS: dict[str, Generator] = {
     ),
     "weston-linear": Generator(
         draw_weston_linear, n_features=202, class_names=SIGN_CLASSES, relevant_features=tuple(range(6))
+    ),
+    "weston-linear-tasks": Generator(
+        draw_weston_linear_tasks, n_features=203, class_names=SIGN_CLASSES, relevant_features=(*range(6), 202)
     ),
     "weston-nonlinear": Generator(
         draw_weston_nonlinear, n_features=52, class_names=SIGN_CLASSES, relevant_features=(0, 1)

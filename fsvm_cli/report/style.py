@@ -266,6 +266,7 @@ OF_METHODS: Mapping[str, tuple[str, str]] = {
     "stability-selection": (BLACK, "D"),
     "permutation-importance": (ORANGE, "s"),
     "mrmr": (GREEN, "P"),
+    "multi-task": (VERMILION, "v"),
     "pca": (BLACK, "o"),
     "lda": (BLUE, "P"),
     "smife": (PINK, "s"),

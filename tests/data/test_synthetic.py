@@ -52,7 +52,7 @@ def dense(dataset: Dataset) -> NDArray[np.float64]:
 
 
 # Here the first or second feature tells the classes apart only together with the other; they have tests of their own.
-TOGETHER = {"plane", "weston-nonlinear"}
+TOGETHER = {"plane", "weston-linear-tasks", "weston-nonlinear"}
 
 
 @pytest.mark.parametrize(("name", "version"), VERSIONS)
@@ -73,7 +73,9 @@ def test_every_generator_has_a_card() -> None:
     assert {source.generator for source in opened if isinstance(source, GeneratedSource)} == GENERATORS.keys()
 
 
-@pytest.mark.parametrize("name", ["noise20", "plane", "weston-linear", "weston-nonlinear", "led24", "waveform40"])
+@pytest.mark.parametrize(
+    "name", ["noise20", "plane", "weston-linear", "weston-linear-tasks", "weston-nonlinear", "led24", "waveform40"]
+)
 def test_classes_are_equally_likely(name: str) -> None:
     counts = list(drawn(name).class_counts().values())
     assert stats.chisquare(counts).pvalue > 1e-4
@@ -123,6 +125,16 @@ def test_the_linear_problem_has_the_bayes_error_of_its_card() -> None:
     exact = 0.5 * np.minimum(density(1), density(-1)).sum() * (grid[1] - grid[0]) ** 2
     assert exact == pytest.approx(bayes_error("weston-linear"), abs=5e-5)
     assert stats.binomtest(round(error * N), N, exact).pvalue > 1e-3
+
+
+def test_the_second_task_is_the_linear_problem_with_exchanged_classes() -> None:
+    dataset, task = drawn("weston-linear-tasks"), dense(drawn("weston-linear-tasks"))[:, -1]
+    sign = np.where(dataset.y == 1, task, -task)
+    carried = dense(dataset)[:, :6] * -sign[:, None]
+    np.testing.assert_allclose(carried.mean(axis=0), np.outer([0.7, 0.3], [1, 2, 3]).ravel(), atol=0.05)
+    assert stats.binomtest(int((task > 0).sum()), len(task)).pvalue > 1e-4
+    by_class = [dense(dataset)[dataset.y == code, :6].mean(axis=0) for code in (0, 1)]
+    np.testing.assert_allclose(*by_class, atol=0.15)
 
 
 def test_the_nonlinear_problem_has_equal_means_and_the_bayes_error_of_its_card() -> None:

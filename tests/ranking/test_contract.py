@@ -71,6 +71,7 @@ MODEST: dict[str, dict[str, Any]] = {
     "l1-logistic": {"n_steps": 5},
     "l1-svm": {"n_steps": 5},
     "permutation-importance": {"folds": 2, "repeats": 1},
+    "multi-task": {"max_iterations": 2},
     "radius-margin": {"max_iterations": 2},
     "span": {"max_iterations": 2},
     "stability-selection": {"pairs": 1, "n_steps": 3},

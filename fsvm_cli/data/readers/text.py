@@ -21,6 +21,7 @@ def read_text(
     target: str,
     drop: Collection[int] = (),
     missing: str | None = None,
+    missing_as: float | None = None,
 ) -> Rows:
     """Read one row per line, as the UCI and StatLog archives have them; empty lines do not count.
 
@@ -36,6 +37,8 @@ def read_text(
         Fields to leave out first, counted from 1.
     missing : str, optional
         Mark of a missing value; rows that have one are left out.
+    missing_as : float, optional
+        What takes the place of a missing value, so that its row stays.
 
     Raises
     ------
@@ -59,7 +62,9 @@ def read_text(
             raise DataError(f"{path}:{number}: no field for the class")
         label = fields.pop(0 if target == "first" else -1).strip()
         if missing is not None and missing in map(str.strip, fields):
-            continue
+            if missing_as is None:
+                continue
+            fields = [str(missing_as) if field.strip() == missing else field for field in fields]
         try:
             values.append(list(map(float, fields)))
         except ValueError as error:
