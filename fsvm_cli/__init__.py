@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.gradient_angle import GradientAngle
     from fsvm_cli.ranking.infoprop import Infoprop
     from fsvm_cli.ranking.kernel_selection import KernelSelection
+    from fsvm_cli.ranking.knockoffs import Knockoffs
     from fsvm_cli.ranking.koller_sahami import KollerSahami
     from fsvm_cli.ranking.kolmogorov_smirnov import KolmogorovSmirnov
     from fsvm_cli.ranking.kpd import KernelParameterDescent
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.random_order import RandomOrder
     from fsvm_cli.ranking.relief_f import ReliefF
     from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
+    from fsvm_cli.ranking.shap import Shap
     from fsvm_cli.ranking.span import Span
     from fsvm_cli.ranking.stability_selection import StabilitySelection
     from fsvm_cli.ranking.wrapper import Wrapper
@@ -101,6 +103,7 @@ _HOMES = {
     "ranking.gradient_angle": ("GradientAngle",),
     "ranking.infoprop": ("Infoprop",),
     "ranking.kernel_selection": ("KernelSelection",),
+    "ranking.knockoffs": ("Knockoffs",),
     "ranking.koller_sahami": ("KollerSahami",),
     "ranking.kolmogorov_smirnov": ("KolmogorovSmirnov",),
     "ranking.kpd": ("KernelParameterDescent",),
@@ -117,6 +120,7 @@ _HOMES = {
     "ranking.random_order": ("RandomOrder",),
     "ranking.relief_f": ("ReliefF",),
     "ranking.rfe": ("RecursiveFeatureElimination",),
+    "ranking.shap": ("Shap",),
     "ranking.span": ("Span",),
     "ranking.stability_selection": ("StabilitySelection",),
     "ranking.wrapper": ("Wrapper",),
@@ -164,6 +168,7 @@ __all__ = [
     "Kernel",
     "KernelParameterDescent",
     "KernelSelection",
+    "Knockoffs",
     "KollerSahami",
     "KolmogorovSmirnov",
     "L1Logistic",
@@ -189,6 +194,7 @@ __all__ = [
     "ReliefF",
     "Results",
     "SeparatedInformation",
+    "Shap",
     "Span",
     "StabilitySelection",
     "Tanh",

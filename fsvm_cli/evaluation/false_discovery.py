@@ -44,6 +44,8 @@ COLLINEAR = 1e-7
 """A column that is so near to a linear combination of others, in units of its deviation, has no knockoff of its own."""
 TIE = 1e-9
 """Scores that differ by less, relative to the larger, are a tie: processors round differently."""
+LEAST_SHRINKAGE = 1e-6
+"""Of the correlations: of copies of a column, where Ledoit and Wolf shrink by 0, they have no inverse."""
 ENTROPY_CHANGE = 1e-9
 MAX_SWEEPS = 200
 
@@ -172,28 +174,65 @@ def gaussian_knockoffs(X: Array, rng: np.random.Generator) -> Array:
         If there are more than `MAX_KNOCKOFF_FEATURES` columns, fewer than three rows, or a column is a linear
         combination of others, which no knockoff can be told from; the message numbers the columns from 0.
     """
+    _check_size(X)
+    varies = _varying(X)
+    if varies.any():
+        refuse_collinear(_standardised(X[:, varies]), np.flatnonzero(varies))
+    return knockoff_sampler(X)(rng)
+
+
+def knockoff_sampler(X: Array) -> Callable[[np.random.Generator], Array]:
+    """Return what draws knockoffs as `gaussian_knockoffs` does, also of columns that are combinations of others.
+
+    What all draws share is computed once. The knockoff of such a column hardly differs from it, so that no statistic
+    tells the two apart.
+
+    Raises
+    ------
+    ValueError
+        If there are more than `MAX_KNOCKOFF_FEATURES` columns, or fewer than three rows.
+    """
+    _check_size(X)
+    varies = _varying(X)
+    if not varies.any():
+        return lambda rng: X.copy()  # noqa: ARG005 - nothing is left to chance
+    from sklearn.covariance import ledoit_wolf  # noqa: PLC0415 - slow to import, and seldom needed
+
+    centre, deviation = X[:, varies].mean(axis=0), X[:, varies].std(axis=0)
+    Z = _standardised(X[:, varies])
+    correlation, shrinkage = ledoit_wolf(Z, assume_centered=True)
+    if shrinkage < LEAST_SHRINKAGE:
+        correlation = (1 - LEAST_SHRINKAGE) * correlation + LEAST_SHRINKAGE * np.eye(len(correlation))
+    s = entropy_diagonal(correlation)
+    weights = cho_solve(cho_factor(correlation), np.diag(s))
+    covariance = 2 * np.diag(s) - s[:, None] * weights
+    root = np.linalg.cholesky((covariance + covariance.T) / 2 + 1e-12 * np.eye(len(s)))
+    mean = Z - Z @ weights
+
+    def draw(rng: np.random.Generator) -> Array:
+        knockoffs = X.copy()
+        knockoffs[:, varies] = centre + deviation * (mean + rng.standard_normal(Z.shape) @ root.T)
+        return knockoffs
+
+    return draw
+
+
+def _check_size(X: Array) -> None:
     n, d = X.shape
     if d > MAX_KNOCKOFF_FEATURES:
         raise ValueError(f"knockoffs take {MAX_KNOCKOFF_FEATURES:,} columns at most, and there are {d:,}")
     if n < 3:
         raise ValueError(f"knockoffs need three rows or more, and there are {n}")
-    varies = X.min(axis=0) < X.max(axis=0)
-    knockoffs = X.copy()
-    if not varies.any():
-        return knockoffs
-    centre, deviation = X[:, varies].mean(axis=0), X[:, varies].std(axis=0)
-    Z = (X[:, varies] - centre) / deviation
-    refuse_collinear(Z, np.flatnonzero(varies))
-    from sklearn.covariance import ledoit_wolf  # noqa: PLC0415 - slow to import, and seldom needed
 
-    correlation = ledoit_wolf(Z, assume_centered=True)[0]
-    s = entropy_diagonal(correlation)
-    weights = cho_solve(cho_factor(correlation), np.diag(s))
-    covariance = 2 * np.diag(s) - s[:, None] * weights
-    root = np.linalg.cholesky((covariance + covariance.T) / 2 + 1e-12 * np.eye(len(s)))
-    drawn = Z - Z @ weights + rng.standard_normal(Z.shape) @ root.T
-    knockoffs[:, varies] = centre + deviation * drawn
-    return knockoffs
+
+def _varying(X: Array) -> NDArray[np.bool_]:
+    varies: NDArray[np.bool_] = X.min(axis=0) < X.max(axis=0)
+    return varies
+
+
+def _standardised(X: Array) -> Array:
+    Z: Array = (X - X.mean(axis=0)) / X.std(axis=0)
+    return Z
 
 
 class CollinearError(ValueError):

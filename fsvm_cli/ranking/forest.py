@@ -12,6 +12,7 @@ from fsvm_cli.ranking.base import Ranker, order_by_content
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.ensemble import RandomForestClassifier
 
 
 class Forest(Ranker):
@@ -41,6 +42,7 @@ class Forest(Ranker):
     See Also
     --------
     Boruta : Asks whether such an importance is more than chance.
+    Shap : How much a feature moves the votes of such a forest.
 
     References
     ----------
@@ -72,11 +74,17 @@ def importances(
     X: NDArray[np.float64], y: NDArray[np.intp], n_trees: int, random_state: np.random.RandomState
 ) -> NDArray[np.float64]:
     """Return each feature's share of the decrease of impurity in a random forest, shape (n_features,)."""
+    shares: NDArray[np.float64] = grown(X, y, n_trees, random_state)[0].feature_importances_
+    return shares
+
+
+def grown(
+    X: NDArray[np.float64], y: NDArray[np.intp], n_trees: int, random_state: np.random.RandomState
+) -> tuple[RandomForestClassifier, NDArray[np.float64]]:
+    """Grow a forest; return it, and the features between 0 and 1 on which it is grown."""
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - slow to import, and seldom needed
 
     # Trees take single precision: huge values would overflow, and a constant's last digits split samples.
     smallest, largest = X.min(axis=0), X.max(axis=0)
     scaled = (X - smallest) / np.where(largest > smallest, largest - smallest, 1.0)
-    forest = RandomForestClassifier(n_estimators=n_trees, random_state=random_state, n_jobs=1)
-    shares: NDArray[np.float64] = forest.fit(scaled, y).feature_importances_
-    return shares
+    return RandomForestClassifier(n_estimators=n_trees, random_state=random_state, n_jobs=1).fit(scaled, y), scaled

@@ -265,6 +265,8 @@ OF_METHODS: Mapping[str, tuple[str, str]] = {
     "elastic-net": (INDIGO, "o"),
     "stability-selection": (BLACK, "D"),
     "permutation-importance": (ORANGE, "s"),
+    "knockoffs": (INDIGO, "^"),
+    "shap": (ORANGE, "^"),
     "mrmr": (GREEN, "P"),
     "multi-task": (VERMILION, "v"),
     "pca": (BLACK, "o"),

@@ -90,6 +90,7 @@ MODEST: dict[str, dict[str, Any]] = {
     "forest": {"n_trees": 3},
     "l1-logistic": {"n_steps": 5},
     "l1-svm": {"n_steps": 5},
+    "shap": {"n_trees": 3},
 }
 """By method, parameters with which it does less of what it does: what breaks arithmetic does so in the first steps."""
 
