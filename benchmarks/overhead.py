@@ -1,4 +1,4 @@
-"""`python -m benchmarks.overhead [processes|dask ...]`: what the runner itself costs, with trials that do nothing.
+"""`python -m benchmarks.overhead [processes|dask|dask:8 ...]`: what the runner itself costs, by trials that do nothing.
 
 Plan, dispatch and store are timed apart from any support vector machine; each row is a process of its own, so that
 its peak of memory is its own too.
@@ -93,7 +93,9 @@ def run_here(work: Work, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
 
 
 def open_pool(kind: str, experiments: Sequence[Experiment], work: Work, n_workers: int = 2) -> Pool:
-    """Open a pool whose workers do `work` instead of trials, and have begun to."""
+    """Open a pool whose workers do `work` instead of trials, and have begun to; "dask:8" is one of 8 workers."""
+    kind, _, number = kind.partition(":")
+    n_workers = int(number or n_workers)
     if kind == "serial":
         serial = SerialPool(experiments)
         vars(serial)["submit"] = partial(run_here, work)
@@ -129,15 +131,19 @@ def measure(kind: str, n_trials: int) -> str:
     """Run that many trials that do nothing, then find them all done; a line with the figures."""
     experiment = experiment_of(n_trials)
     with tempfile.TemporaryDirectory() as name, open_pool(kind, [experiment], do_nothing) as pool:
+        before = time.process_time()
         seconds = seconds_of_run(experiment, pool, Path(name))
+        of_this_process = time.process_time() - before
         begin = time.perf_counter()
         with Store(Path(name), writable=True) as store:
             assert not missing_tasks(experiment, store)
         resume = time.perf_counter() - begin
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
     used = resource.getrusage(resource.RUSAGE_SELF)
+    aim = TARGETS[kind.partition(":")[0]]
     return (
-        f"{kind:9} {n_trials:>7,} trials: {1000 * seconds / n_trials:.3f} ms per trial (aim {TARGETS[kind]}), "
+        f"{kind:9} {n_trials:>7,} trials: {1000 * seconds / n_trials:.3f} ms per trial (aim {aim}), "
+        f"{1000 * of_this_process / n_trials:.3f} ms of this process's CPU, "
         f"resumed in {resume:.2f} s (aim {RESUME_TARGET} at 100,000), peak memory {peak:.0f} MB, "
         f"{used.ru_utime + used.ru_stime:.1f} s of CPU with the start"
     )
