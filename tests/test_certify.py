@@ -170,6 +170,32 @@ def test_models_that_no_bound_is_known_for_are_refused_by_name(samples: Samples,
         certify(model.fit(X, y), X, y)
 
 
+@pytest.mark.parametrize(
+    ("machine", "attribute"),
+    [(SVC(kernel="linear"), "_gamma"), (SVC(kernel="linear"), "class_weight_"), (LinearSVC(), "multi_class")],
+    ids=str,
+)
+def test_a_model_of_a_version_without_an_attribute_is_refused_by_name(
+    samples: Samples, machine: Any, attribute: str
+) -> None:
+    X, y = samples
+    machine.fit(X, y)
+    delattr(machine, attribute)
+    with pytest.raises(UsageError, match=f"has no {attribute}, as one that another version has written"):
+        certify(machine, X, y)
+
+
+def test_probability_outputs_change_no_certificate(samples: Samples, tmp_path: Path) -> None:
+    X, y = samples
+    plain = SVC(kernel="linear", C=0.7).fit(X, y)
+    found = certify(plain, X, y)
+    with_probability = certify(SVC(kernel="linear", C=0.7, probability=True, random_state=0).fit(X, y), X, y)
+    np.testing.assert_allclose(with_probability.machines[0].distance, found.machines[0].distance)
+    path = tmp_path / "trained.model"
+    path.write_text(as_libsvm(plain, ("0", "1")).replace("label 0 1", "label 0 1\nprobA -2.1\nprobB 0.1"))
+    np.testing.assert_allclose(certify(path, X, y, C=0.7).machines[0].distance, found.machines[0].distance, rtol=1e-6)
+
+
 def test_rows_features_classes_and_weights_of_another_training_are_refused(samples: Samples) -> None:
     X, y = samples
     model = SVC(kernel="linear").fit(X, y)

@@ -47,6 +47,12 @@ if TYPE_CHECKING:
     help="Give each feature a q-value, the false discovery rate at which it is found: by permuted controls (is it "
     "related to the class?) or knockoffs (does it say what others do not?).",
 )
+@click.option(
+    "--certify",
+    is_flag=True,
+    help="Tell which places any correct solver would give: = marks the others, c those between copies. For "
+    "gradient-angle and rfe; rfe with the linear kernel does so of itself.",
+)
 @click.option("--always-keep", multiple=True, metavar="COLUMN", help="Column that comes first; may be given again.")
 @options_of_table
 @options_of_text
@@ -76,6 +82,7 @@ def command(  # noqa: PLR0917 - click passes every option
     keep: int | None,
     for_spreadsheet: bool,
     fdr: Controls | None,
+    certify: bool,
     always_keep: tuple[str, ...],
     **of_file: Any,
 ) -> None:
@@ -91,6 +98,8 @@ def command(  # noqa: PLR0917 - click passes every option
         raise UsageError("--for-spreadsheet: is about CSV; add --format csv, or --out FILE --keep N")
     if fdr is not None and method is None:
         raise UsageError(f"--fdr {fdr}: is about one ranking; say which (--method NAME)")
+    if certify and method is None:
+        raise UsageError("--certify: is about one ranking; say which (--method NAME)")
     with step("reading"):
         source = source_of(file, of_file, _announce)
     for caveat in source.caveats:
@@ -107,6 +116,7 @@ def command(  # noqa: PLR0917 - click passes every option
                 style,
                 fdr,
                 always_keep,
+                certify=certify,
                 is_last=out is None,
                 for_spreadsheet=for_spreadsheet,
             )
@@ -141,6 +151,7 @@ def _by_one_method(  # noqa: PLR0917 - what the options come to
     fdr: Controls | None,
     always_keep: tuple[str, ...],
     *,
+    certify: bool,
     is_last: bool,
     for_spreadsheet: bool,
 ) -> NDArray[np.intp]:
@@ -151,7 +162,12 @@ def _by_one_method(  # noqa: PLR0917 - what the options come to
     request = ranking_request(method, scaling, assignments)
     with compilation_progress():
         ranking = rank_features(
-            source, request, overwrite=is_last and fdr is None, certify=True, fdr=fdr, always_keep=always_keep
+            source,
+            request,
+            overwrite=is_last and fdr is None,
+            certify=certify or None,
+            fdr=fdr,
+            always_keep=always_keep,
         )
     for caveat in ranking.caveats:
         if caveat not in source.caveats:

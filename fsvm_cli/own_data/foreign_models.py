@@ -88,7 +88,12 @@ def machines_of(model: Any, X: Array, y: npt.NDArray[Any], C: float | None) -> I
                     f"{kind.__name__}: was trained on {model.n_features_in_} features, and the data have "
                     f"{X.shape[1]}; give it the data that it was trained on"
                 )
-            yield from read(model, X, y)
+            try:
+                yield from read(model, X, y)
+            except AttributeError as error:
+                raise UsageError(
+                    f"{kind.__name__}: has no {error.name}, as one that another version has written; train it again"
+                ) from error
             return
     raise UsageError(
         f"{type(model).__name__}: only SVC and LinearSVC of scikit-learn, SVM of fsvm, Pipelines that end in one, and "

@@ -114,6 +114,7 @@ def rank(
     sheet: str | None = None,
     header_rows: int | str | None = None,
     fdr: Controls | None = None,
+    certify: bool = False,
     always_keep: Sequence[str] = (),
     **parameters: Any,
 ) -> pd.DataFrame:
@@ -152,6 +153,9 @@ def rank(
     fdr : {"permuted", "knockoffs"}, optional
         Rank controls together with the features, and give each feature a q-value: the smallest false discovery rate at
         which it is among the discoveries (`fsvm_cli.evaluation.false_discovery`).
+    certify : bool, default=False
+        Bound the scores by the optimal machines, and tell which places any correct solver would give: of
+        ``gradient-angle`` and ``rfe``. ``rfe`` with the linear kernel does so of itself.
     always_keep : sequence of str, optional
         Columns that come first, whatever their scores.
     **parameters
@@ -161,7 +165,8 @@ def rank(
     -------
     DataFrame
         Columns ``rank`` (1 is best), ``feature``, ``index`` (in the table) and ``score`` (larger is more relevant),
-        best feature first; with `fdr` also ``q_value``.
+        best feature first; with `fdr` also ``q_value``, and with a certificate ``score_low``, ``score_high`` and
+        ``verdict``: "decided", "copy" (only a copy might have the place) or "tied".
 
     Raises
     ------
@@ -200,7 +205,9 @@ def rank(
         source = source_of_frame(table, options | of_text)
     else:
         source = source_of(str(table), options | of_text, announce=lambda _: None)
-    ranking = rank_features(source, request, overwrite=fdr is None, certify=True, fdr=fdr, always_keep=always_keep)
+    ranking = rank_features(
+        source, request, overwrite=fdr is None, certify=certify or None, fdr=fdr, always_keep=always_keep
+    )
     for caveat in ranking.caveats:
         warnings.warn(caveat, stacklevel=2)
     return pd.DataFrame(ranking.rows())
@@ -208,7 +215,7 @@ def rank(
 
 @dataclass(frozen=True)
 class CertifiedPlaces:
-    """Which places in an order of elimination any correct solver would give.
+    """Which places in a ranking any correct solver would give.
 
     Attributes
     ----------
@@ -217,7 +224,7 @@ class CertifiedPlaces:
     verdicts : tuple of str
         For each feature "decided", "copy" or "tied".
     summary : str
-        How many eliminations are decided, and which of the sizes 64, 8 and 4 are certified.
+        How many eliminations or places are decided, and which of the sizes 64, 8 and 4 are certified.
     """
 
     intervals: NDArray[np.float64]
@@ -257,7 +264,8 @@ def _certified(ranker: Ranker) -> CertifiedPlaces | None:
     by_feature = dict(zip(table["feature"].tolist(), table["verdict"].tolist(), strict=True))
     n_features = len(ranker.scores_)
     verdicts = tuple(by_feature.get(j, "decided" if found.decided_[j] else "tied") for j in range(n_features))
-    summary = places_in_words([*by_feature.values()], "eliminations", found.decided_sizes_, n_features)
+    what = "eliminations" if len(by_feature) < n_features else "places"
+    summary = places_in_words([*by_feature.values()], what, found.decided_sizes_, n_features)
     return CertifiedPlaces(found.score_intervals_, verdicts, summary)
 
 
@@ -324,7 +332,7 @@ def rank_features(
     request: RankingRequest,
     *,
     overwrite: bool = False,
-    certify: bool = False,
+    certify: bool | None = False,
     fdr: Controls | None = None,
     always_keep: Sequence[str] = (),
 ) -> FeatureRanking:
@@ -336,8 +344,9 @@ def rank_features(
     request : RankingRequest
     overwrite : bool, default=False
         Whether the scaled features may overwrite those of the data set.
-    certify : bool, default=False
-        Whether a method that can is to tell which places any correct solver would give.
+    certify : bool or None, default=False
+        Whether the method is to tell which places any correct solver would give; None: if that takes no more than
+        about the time of the ranking again, as of `rfe` with the linear kernel.
     fdr : {"permuted", "knockoffs"}, optional
         Controls that q-values come from.
     always_keep : sequence of str
@@ -347,10 +356,12 @@ def rank_features(
     ------
     UsageError
         If there is no such column, the method is not defined for these data, or does not come to an end on them; or
-        there are no such controls.
+        there are no such controls; or no certificate can be given.
     """
     dataset = source.draw(random_stream(SEED, "data"))
     kept = features_called(always_keep, source)
+    if certify:
+        _check_certifiable(request, dataset, kept)
     if source.is_sparse:
         from fsvm_cli.ranking.registry import reason_against_sparse  # noqa: PLC0415 - imports all that configs can name
 
@@ -382,6 +393,26 @@ def rank_features(
         controls=fdr,
         q_values=q_values,
     )
+
+
+def _check_certifiable(request: RankingRequest, dataset: Dataset, kept: Sequence[int]) -> None:
+    if not is_certifiable(request.method):
+        from fsvm_cli.ranking.registry import ranking_methods  # noqa: PLC0415 - imports all that configs can name
+
+        able = ", ".join(name for name, each in ranking_methods().items() if is_certifiable(each))
+        raise UsageError(f"--certify: no bound is known for the scores of {request.method.method}; one is for {able}")
+    if kept:
+        raise UsageError("--certify: is about places by the scores; leave --always-keep out")
+    if dataset.source_columns is not None and dataset.source_columns != dataset.feature_names:
+        raise UsageError(
+            "--certify: a column that becomes several features has the score of the best of them, for which no bound "
+            "is given; drop it (--drop COLUMN), or take --categorical ordinal"
+        )
+
+
+def is_certifiable(method: type[Ranker]) -> bool:
+    """Return whether a method can bound its scores by the optimal machines."""
+    return "certify" in method.outside_configs
 
 
 KNOCKOFFS_CAVEAT = (
@@ -426,7 +457,9 @@ def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> 
         raise UsageError(f"{dataset.name}: {error}; or take --fdr permuted, or leave --fdr out") from error
 
 
-def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool, certify: bool) -> tuple[Ranker, list[str]]:
+def _fitted(
+    dataset: Dataset, request: RankingRequest, *, overwrite: bool, certify: bool | None
+) -> tuple[Ranker, list[str]]:
     """Fit the method on the scaled features; return it with its caveats."""
     X = known_features(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
@@ -435,9 +468,11 @@ def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool, certi
             scaled = scaling.transform(X, overwrite=overwrite)
             check_input_range(scaled, dataset.feature_names)
             ranker, chosen = request.estimator(dataset.class_names, scaled)
-            # Certificates of other methods hold all pairs of rows, and are given on request alone.
-            if certify and ranker.method == "rfe":
-                ranker.set_params(certify=ranker.kernel_object(scaled).is_linear)
+            # Certificates of other methods may hold all pairs of rows, and are given on request alone.
+            if certify is None:
+                certify = ranker.method == "rfe" and ranker.kernel_object(scaled).is_linear
+            if certify:
+                ranker.set_params(certify=True)
             ranker.fit(scaled, dataset.y, dataset.groups)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error

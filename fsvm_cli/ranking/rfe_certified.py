@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit
 
+from fsvm_cli.ranking.base import RELATIVE_ROUNDING, ROUNDING_OF_ZERO
 from fsvm_cli.ranking.certified_places import Verdict, classes_of_copies
 from fsvm_cli.ranking.rfe_machines import LinearMachines
 from fsvm_cli.svm.certified import (
-    VALUE_TERMS,
     KeptFactor,
     Points,
     lengths_of,
@@ -25,7 +25,8 @@ from fsvm_cli.svm.certified import (
     locate,
     normal_vector_of,
 )
-from fsvm_cli.svm.compiled import ALLOCATING, EPSILON
+from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON
+from fsvm_cli.svm.margin_factor import VALUE_TERMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,6 +44,7 @@ REPAIRS = 2
 """Newton steps after a training."""
 MAX_SAMPLES_OF_LEVERAGES = 2_000
 """Leverages take a factor of the matrix of all pairs of samples."""
+NO_FEATURES = np.empty(0, dtype=np.intp)
 
 
 @dataclass
@@ -110,6 +112,10 @@ class Certifier:
             self._measure()
         for bound, w, radii in self._ever_tighter():  # noqa: B007 - the last one counts
             costs, low, high = _cost_intervals(w, radii, self.constant, features)
+            below = _below_all(costs, low, high) if number == 1 else -1
+            if below >= 0:
+                going, reached, verdicts = np.array([below]), [], [Verdict("decided", NO_FEATURES)]
+                break
             going = cheapest(costs, number)
             reached = [_reached(low, high, position) for position in going.tolist()]
             verdicts = [self._verdict(*each, low, high) for each in zip(going.tolist(), reached, strict=True)]
@@ -186,12 +192,12 @@ class Certifier:
         return solutions, w[0][None] if len(w) == 1 else np.array(w)
 
     def _locate_by_kept(self, machine: int, solution: MachineSolution, w: NDArray[np.float64]) -> Distance:
-        points, c, bias = self._points(machine), solution.c, solution.bias
+        points, c, bias, residuals = self._points(machine), solution.c, solution.bias, solution.residuals
         kept = self.kept[machine]
-        found = kept.locate(points, c, w, bias) if kept else None
+        found = kept.locate(points, c, w, bias, residuals) if kept else None
         if found is None or not math.isfinite(found.radius):
-            kept = self.kept[machine] = KeptFactor(points, c, w, bias, solution.known)
-            found = kept.locate(points, c, w, bias)
+            kept = self.kept[machine] = KeptFactor(points, c, w, bias, solution.known, residuals)
+            found = kept.locate(points, c, w, bias, residuals)
         return found
 
     def _train_again(self) -> None:
@@ -249,6 +255,23 @@ def _cost_intervals(
         if constant[features[j]]:
             low[j] = high[j] = np.sqrt(costs[j])
     return costs, low, high
+
+
+@njit(**COMPILED)
+def _below_all(costs: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> int:
+    """Return the only feature that can be the cheapest, its position; -1 where others reach it.
+
+    Nor does another cost agree with it to within rounding, so that the rule for ties (`first_largest`) finds it, too.
+    """
+    best, largest = 0, 0.0
+    for j in range(costs.size):
+        best = j if costs[j] < costs[best] else best
+        largest = max(largest, costs[j])
+    tie = costs[best] + max(RELATIVE_ROUNDING * costs[best], ROUNDING_OF_ZERO * min(largest, 1.0))
+    for j in range(costs.size):
+        if j != best and not (low[j] > high[best] and costs[j] > tie):
+            return -1
+    return best
 
 
 @njit(**ALLOCATING)

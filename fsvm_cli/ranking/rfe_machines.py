@@ -15,13 +15,13 @@ from numba import njit
 
 from fsvm_cli.memory_check import check_memory_for_pairs
 from fsvm_cli.svm import DualProblem, solve
-from fsvm_cli.svm.certified import VALUE_TERMS
 from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, Array, add_scaled, inner_product
 from fsvm_cli.svm.kernels.base import Rounding
 from fsvm_cli.svm.kernels.compiled import EXPONENTIAL
 from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of, squared_norms
+from fsvm_cli.svm.margin_factor import VALUE_TERMS
 from fsvm_cli.svm.paths.gram_downdate import downdate_gram, reoptimise
 from fsvm_cli.svm.routing import eliminates_in_feature_space
 from fsvm_cli.svm.solvers.active_set import make_scratch
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from numpy.typing import NDArray
 
+    from fsvm_cli.svm.certified import Residuals
     from fsvm_cli.svm.kernels.additive import AdditiveKernel
     from fsvm_cli.svm.large.linear import LinearSolution
     from fsvm_cli.svm.solvers.cholesky import Factor
@@ -92,12 +93,16 @@ class MachineSolution(NamedTuple):
         Their sum over the samples, where it has been computed in doubles.
     known : tuple or None
         Some samples, their Gram matrix and a bound on its error, as of `fsvm_cli.svm.certified.locate`.
+    residuals : tuple of ndarray, shape (n_samples,), or None
+        y_i - sum_k c_k K(x_i, x_k), where the machine's own certificate has them; bounds on what rounding did to the
+        sums, and on what that of the kernel values does to them.
     """
 
     c: NDArray[np.float64]
     bias: float
     w: NDArray[np.float64] | None = None
     known: tuple[NDArray[np.intp], NDArray[np.float64], float] | None = None
+    residuals: Residuals | None = None
 
 
 class Machines(ABC):
@@ -337,6 +342,7 @@ class LinearMachines(Machines):
         ]
         self.w = np.zeros((len(problem.labels), len(self.features)))
         self.outdated = False
+        self.has_residuals = [False] * len(self.chunks)
 
     def train(self) -> bool:  # noqa: D102
         if self.outdated:
@@ -366,19 +372,21 @@ class LinearMachines(Machines):
 
     def solution(self, machine: int) -> MachineSolution:  # noqa: D102
         chunk = self.chunks[machine]
-        c = chunk.box.c
+        box, c, residuals = chunk.box, chunk.box.c, None
         if len(chunk.rows) < len(self.problem.X):
             c = np.zeros(len(self.problem.X))
-            c[chunk.rows] = chunk.box.c
+            c[chunk.rows] = box.c
+        elif self.has_residuals[machine]:
+            residuals = box.r, box.error, box.kernel_error
         # A matrix of d terms, and d downdates, round each entry 2 d + 2 times in units of |x_i| |x_k| as it was built.
         error = 2.0 * EPSILON * (len(self.columns) + VALUE_TERMS) * float(self.trace)
-        return MachineSolution(c, compiled_bias(chunk.box), self.w[machine], (chunk.rows, chunk.K, error))
+        return MachineSolution(c, compiled_bias(box), self.w[machine], (chunk.rows, chunk.K, error), residuals)
 
     def _train(self, machine: int) -> bool:
         problem = self.problem
         for rounds_left in reversed(range(MAX_TRAININGS)):
             chunk = self.chunks[machine]
-            converged = bool(train(chunk, problem.tolerance))
+            converged = self.has_residuals[machine] = bool(train(chunk, problem.tolerance))
             if not converged and problem.solver == "auto":
                 rounding = Rounding(chunk.box.relative, chunk.box.reach, chunk.box.lengths)
                 dual = DualProblem(chunk.K, chunk.y, problem.C[chunk.rows], rounding=rounding)

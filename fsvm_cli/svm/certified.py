@@ -32,12 +32,8 @@ Samples that depend on those of B (z, 1), and those of which rounding leaves the
 costs (C_i - alpha_i) s within the margin and alpha_i s beyond it. Copies of samples of B are exactly on their margin.
 
 Rounding. A sum of n products has an error of at most n u / (1 - n u) times the sum of their absolute values, in
-whatever order they are added (Higham 2002, section 3.1); here it is n times `EPSILON` = 2 u. A computed Cholesky
-factor L has LL' = A + E with |E| <= (m + 1) `EPSILON` |L|_F^2 (ibid., theorem 10.3), a computed solution t of
-L t = rho a residual of at most m `EPSILON` |L|_F |t|, and a computed inverse X of L a residual LX - I likewise (ibid.,
-theorem 8.5). With e1 = m `EPSILON` |L|_F |X|_F < 1 and e2 = |E| |L^-1|^2 < 1 follow |L^-1| <= |X|_F / (1 - e1) and
-
-    rho' A^-1 rho <= (|t| / (1 - e1) + |L^-1| |error of rho|)^2 / (1 - e2).
+whatever order they are added (Higham 2002, section 3.1); here it is n times `EPSILON` = 2 u. What rounding does to
+rho' A^-1 rho is bounded in `margin_factor`.
 
 Values of the samples may be off by `VALUE_ROUNDING`, relative to each: they may have been centred, and multiplied by
 the root of a weight. That is a few roundings more of each product.
@@ -49,12 +45,25 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
 
 from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, REASSOCIATE, Array, add_scaled, inner_product
+from fsvm_cli.svm.margin_factor import (
+    INFLATION,
+    MIN_PIVOT_SHARES,
+    UNDERFLOW,
+    VALUE_TERMS,
+    MarginFactor,
+    backward,
+    factor_of,
+    forward,
+    is_accurate,
+    leverage,
+    squared_norm,
+)
 from fsvm_cli.svm.solvers.optimality import accurate_sum
 
 if TYPE_CHECKING:
@@ -62,25 +71,16 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.kernels.base import Rounding
 
-VALUE_ROUNDING = 2.0 * EPSILON
-"""Of a sample's value: of the difference from its centre, of a root, and of the product with it."""
-VALUE_TERMS = 8.0
-"""What `VALUE_ROUNDING` of both factors adds to the number of terms of a sum of products, with room to spare."""
-MIN_PIVOT_SHARES = (1e-9, 1e-6, 1e-3)
-"""Part of a squared length that must be left of a sample for it to be independent of those before; one after the other
-is tried where rounding may make the matrix singular."""
-MAX_RELATIVE_ERROR = 0.5
-"""Of the factor: a larger one bounds nothing."""
-INFLATION = 1.0 + 1e-9
-"""Covers the rounding of the bounds themselves: sums of non-negative terms, up to a million of them."""
 NEAR_MARGIN = 0.1
 """Of a decision value: samples up to so far from their margin join a factor that is kept, for they may be free soon."""
 QUANTILE_ROUNDING = 1e-12
 """Of sums of C over samples, relative to the whole sum."""
 MIN_SHARE_LEFT = 0.25
 """Part of a matrix that must be left of it when features have gone for its factor to serve: bounds grow by its root."""
-UNDERFLOW = 1e-290
-"""Covers what products lose that are too small for a double."""
+
+Residuals: TypeAlias = tuple[Array, Array, Array]
+"""y_i - w(c) . z_i, with bounds on what rounding did to the sums and on what that of kernel values does to them."""
+NO_RESIDUALS: Residuals = (np.empty(0), np.empty(0), np.empty(0))
 
 
 class Points(NamedTuple):
@@ -212,27 +212,6 @@ def bias_interval(y: Array, C: Array, low: Array, high: Array) -> tuple[float, f
     return ends[0] - EPSILON * (1.0 + abs(ends[0])), ends[1] + EPSILON * (1.0 + abs(ends[1]))
 
 
-class MarginFactor(NamedTuple):
-    """Cholesky factor of z_i . z_k + tau over independent samples, with what rounding may do to it.
-
-    Attributes
-    ----------
-    L : (m, m) array
-        Lower triangle, of which the first rows and columns count, one for each sample.
-    samples : (size,) array of int
-    tau : float
-    by_inverse, inverse, relative : float
-        e1, an upper bound on |L^-1|, and e2, as at the top of this module.
-    """
-
-    L: Array
-    samples: npt.NDArray[np.intp]
-    tau: float
-    by_inverse: float
-    inverse: float
-    relative: float
-
-
 def lengths_of(columns: Array, features: npt.NDArray[np.intp]) -> Array:
     """Return upper bounds on the lengths of samples over some features, shape (n,)."""
     return np.asarray(_lengths(columns, features))
@@ -291,24 +270,27 @@ class KeptFactor:
     points : Points
     c, w, bias, known
         As of `locate`.
+    residuals
+        As of `KeptFactor.locate`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917
         self,
         points: Points,
         c: Array,
         w: Array,
         bias: float,
         known: tuple[npt.NDArray[np.intp], Array, float] | None = None,
+        residuals: Residuals | None = None,
     ) -> None:
-        values = _outputs(points.columns, points.features, w)
+        values = points.y - residuals[0] if residuals else _outputs(points.columns, points.features, w)
         rows, gram, error = _gram_near_margin(points, c, values, bias) if known is None else known
         near = np.abs(points.y * (values + bias) - 1.0) <= NEAR_MARGIN
-        self.factor, _ = _factor(points, c * points.y, rows, gram, error, MIN_PIVOT_SHARES[0], near)
-        self.left = 1.0 if _is_accurate(self.factor) else 0.0
+        self.factor, _ = factor_of(points.lengths, c * points.y, points.C, rows, gram, error, MIN_PIVOT_SHARES[0], near)
+        self.left = 1.0 if is_accurate(self.factor) else 0.0
         self.dropped: list[int] = []
 
-    def locate(self, points: Points, c: Array, w: Array, bias: float) -> Distance:
+    def locate(self, points: Points, c: Array, w: Array, bias: float, residuals: Residuals | None = None) -> Distance:
         """Bound the distance of a machine from the optimum; by infinity where the factor does not serve.
 
         Parameters
@@ -317,28 +299,20 @@ class KeptFactor:
             Of the features that are left.
         c, w, bias
             As of `locate`.
+        residuals : tuple of (n,) arrays, optional
+            y_i - w(c) . z_i with bounds on their rounding: what of the sums, and what of the kernel values. Outputs
+            take a pass over the columns without them.
         """
         if not self.left >= MIN_SHARE_LEFT:
             return Distance(np.inf, np.inf, np.inf)
-        *found, self.left = _relocate(points, c, w, bias, self.factor, self.left, np.array(self.dropped, dtype=np.intp))
+        dropped = np.array(self.dropped, dtype=np.intp)
+        *found, self.left = _relocate(points, c, w, bias, residuals or NO_RESIDUALS, self.factor, self.left, dropped)
         self.dropped.clear()
         return Distance(*found)
 
     def drop(self, feature: int) -> None:
         """Take a feature out, by its number."""
         self.dropped.append(feature)
-
-
-@njit(**ALLOCATING)
-def _leverage(factor: MarginFactor, column: Array) -> float:
-    """Return an upper bound on x' A^-1 x."""
-    size = factor.samples.size
-    x = np.empty(size)
-    for k in range(size):
-        x[k] = column[factor.samples[k]]
-    length = np.sqrt(_squared_norm(_forward(factor.L, size, x))) / (1.0 - factor.by_inverse)
-    length += factor.inverse * 2.0 * VALUE_ROUNDING * np.sqrt(_squared_norm(x))
-    return float(length * length / (1.0 - factor.relative) * INFLATION)
 
 
 def leverages(points: Points, which: npt.NDArray[np.intp]) -> Array:
@@ -357,10 +331,12 @@ def leverages(points: Points, which: npt.NDArray[np.intp]) -> Array:
         return np.ones(len(which))
     rows = np.arange(n)
     every = np.ones(n, dtype=bool)
-    factor, _ = _factor(points, np.zeros(n), rows, *gram_of(points, rows), MIN_PIVOT_SHARES[0], every)
-    if len(factor.samples) < n or not _is_accurate(factor):
+    factor, _ = factor_of(
+        points.lengths, np.zeros(n), points.C, rows, *gram_of(points, rows), MIN_PIVOT_SHARES[0], every
+    )
+    if len(factor.samples) < n or not is_accurate(factor):
         return np.ones(len(which))
-    return np.array([min(1.0, _leverage(factor, points.columns[j])) for j in points.features[which]])
+    return np.array([min(1.0, leverage(factor, points.columns[j])) for j in points.features[which]])
 
 
 def gram_of(points: Points, rows: npt.NDArray[np.intp]) -> tuple[Array, float]:
@@ -433,121 +409,6 @@ def _add_outputs(columns: Array, features: npt.NDArray[np.intp], w: Array, value
             values[i] += w[j] * columns[features[j], i]
 
 
-@njit(**ALLOCATING)
-def _independent(
-    gram: Array, candidates: npt.NDArray[np.intp], tau: float, share: float
-) -> tuple[Array, int, npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-    """Return the Cholesky factor of gram + tau over the candidates that do not depend on those before.
-
-    Returns
-    -------
-    L : (n_candidates, n_candidates) array
-        Lower triangle, of which the first `size` rows and columns count.
-    size : int
-    taken : (n_candidates,) array of int
-        The first `size` are the rows of `gram` that were taken.
-    skipped : (n_candidates,) array of bool
-    """
-    count = candidates.size
-    L, taken, skipped = np.zeros((count, count)), np.empty(count, dtype=np.intp), np.zeros(count, dtype=np.bool_)
-    size = _factor_independent(gram, candidates, tau, share, L, taken, skipped)
-    return L, size, taken, skipped
-
-
-@njit(**COMPILED)
-def _factor_independent(  # noqa: PLR0917
-    gram: Array,
-    candidates: npt.NDArray[np.intp],
-    tau: float,
-    share: float,
-    L: Array,
-    taken: npt.NDArray[np.intp],
-    skipped: npt.NDArray[np.bool_],
-) -> int:
-    size = 0
-    for k in range(candidates.size):
-        p, row = candidates[k], L[size]
-        for q in range(size):
-            row[q] = (gram[p, taken[q]] + tau - inner_product(L[q, :q], row[:q])) / L[q, q]
-        whole = gram[p, p] + tau
-        pivot = whole - inner_product(row[:size], row[:size])
-        if pivot > share * whole:
-            L[size, size] = np.sqrt(pivot)
-            taken[size] = p
-            size += 1
-        else:
-            skipped[k] = True
-    return size
-
-
-@njit(**COMPILED)
-def _squared_norm(values: Array) -> float:
-    return float(inner_product(values, values))
-
-
-@njit(**ALLOCATING)
-def _forward(L: Array, size: int, values: Array) -> Array:
-    """Solve L t = values."""
-    t = np.empty(size)
-    _solve_lower(L, values, t)
-    return t
-
-
-@njit(**COMPILED)
-def _solve_lower(L: Array, values: Array, t: Array) -> None:
-    for k in range(t.size):
-        t[k] = (values[k] - inner_product(L[k, :k], t[:k])) / L[k, k]
-
-
-@njit(**ALLOCATING)
-def _backward(L: Array, size: int, values: Array) -> Array:
-    """Solve L' a = values."""
-    a = values.copy()
-    for k in range(size - 1, -1, -1):
-        a[k] /= L[k, k]
-        add_scaled(a[:k], L[k, :k], -a[k])
-    return a
-
-
-@njit(**COMPILED)
-def _squares_of_inverse(L: Array, X: Array) -> tuple[float, float]:
-    """Write the inverse of a lower triangle into zeros; return the squares of the Frobenius norms of both."""
-    whole, inverse = 0.0, 0.0
-    for k in range(len(X)):
-        row = X[k]
-        for q in range(k):
-            add_scaled(row[: q + 1], X[q, : q + 1], -L[k, q])
-        pivot = 1.0 / L[k, k]
-        for q in range(k):
-            row[q] *= pivot
-        row[k] = pivot
-        whole += _squared_norm(L[k, : k + 1])
-        inverse += _squared_norm(row[: k + 1])
-    return whole, inverse
-
-
-@njit(**ALLOCATING)
-def _conditions(L: Array, size: int, gram_error: float, squares: float) -> tuple[float, float, float]:
-    """Return e1, an upper bound on |L^-1|, and e2, as at the top of this module.
-
-    Parameters
-    ----------
-    L, size
-        As from `_independent`.
-    gram_error : float
-        Upper bound on the error of the Gram matrix.
-    squares : float
-        Sum of the squared lengths of the samples.
-    """
-    whole, inverse = _squares_of_inverse(L, np.zeros((size, size)))
-    by_inverse = EPSILON * (size + 4.0) * np.sqrt(whole * inverse) * INFLATION
-    if not by_inverse < MAX_RELATIVE_ERROR:
-        return np.inf, np.inf, np.inf
-    norm = np.sqrt(inverse) / (1.0 - by_inverse) * INFLATION
-    error = EPSILON * (size + VALUE_TERMS) * whole + gram_error + EPSILON * VALUE_TERMS * squares
-    return by_inverse, norm, error * norm * norm * INFLATION
-
-
 class _Machine(NamedTuple):
     """What is known of a machine: errors of its outputs, and of its normal vector."""
 
@@ -560,14 +421,30 @@ class _Machine(NamedTuple):
 @njit(**ALLOCATING)
 def _machine(points: Points, c: Array, w: Array) -> _Machine:
     values = _outputs(points.columns, points.features, w)
-    length = np.sqrt(_squared_norm(w)) * INFLATION
-    error, sizes, used = np.empty(c.size), 0.0, 0
+    length = np.sqrt(squared_norm(w)) * INFLATION
+    error = EPSILON * (w.size + VALUE_TERMS) * length * points.lengths + UNDERFLOW
+    return _Machine(c * points.y, values, error, _rounding_of_sum(points, c))
+
+
+@njit(**ALLOCATING)
+def _machine_by_residuals(points: Points, c: Array, residuals: Residuals) -> _Machine:
+    """Return what the residuals of a machine tell of it."""
+    r, of_sum, of_kernel = residuals
+    values, error = np.empty(c.size), np.empty(c.size)
     for i in range(c.size):
-        error[i] = EPSILON * (w.size + VALUE_TERMS) * length * points.lengths[i] + UNDERFLOW
+        values[i] = points.y[i] - r[i]
+        error[i] = (of_sum[i] + of_kernel[i] + EPSILON * abs(values[i])) * INFLATION + UNDERFLOW
+    return _Machine(c * points.y, values, error, _rounding_of_sum(points, c))
+
+
+@njit(**COMPILED)
+def _rounding_of_sum(points: Points, c: Array) -> float:
+    """Return how far the computed w is from w(c) at most."""
+    sizes, used = 0.0, 0
+    for i in range(c.size):
         sizes += abs(c[i]) * points.lengths[i]
         used += 1 if c[i] != 0.0 else 0
-    delta = EPSILON * (used + VALUE_TERMS) * sizes * INFLATION + UNDERFLOW
-    return _Machine(c * points.y, values, error, delta)
+    return float(EPSILON * (used + VALUE_TERMS) * sizes * INFLATION + UNDERFLOW)
 
 
 @njit(**ALLOCATING)
@@ -588,8 +465,8 @@ def _locate(  # noqa: PLR0917
     radius, excess, repaired, belonging = np.inf, np.inf, c.copy(), bias
     joining = np.zeros(c.size, dtype=np.bool_)
     for _ in range(2):
-        factor, skipped = _factor(points, machine.alpha, rows, gram, gram_error, share, joining)
-        if not _is_accurate(factor):
+        factor, skipped = factor_of(points.lengths, machine.alpha, points.C, rows, gram, gram_error, share, joining)
+        if not is_accurate(factor):
             break
         at_margin = np.zeros(c.size, dtype=np.bool_)
         for i in factor.samples:
@@ -612,6 +489,7 @@ def _relocate(  # noqa: PLR0917
     c: Array,
     w: Array,
     bias: float,
+    residuals: Residuals,
     factor: MarginFactor,
     left: float,
     dropped: npt.NDArray[np.intp],
@@ -621,7 +499,7 @@ def _relocate(  # noqa: PLR0917
     The last value is the part of the matrix that is left when the dropped features have gone, too.
     """
     for j in dropped:
-        left -= _leverage(factor, points.columns[j])
+        left -= leverage(factor, points.columns[j])
     free, at_margin, missing = _free(points.y, points.C, c), np.zeros(c.size, dtype=np.bool_), 0
     for i in factor.samples:
         at_margin[i] = free[i]
@@ -630,7 +508,7 @@ def _relocate(  # noqa: PLR0917
     radius, excess = np.inf, np.inf
     if missing > 0 or not left >= MIN_SHARE_LEFT:
         return radius, np.inf, excess, left
-    machine = _machine(points, c, w)
+    machine = _machine_by_residuals(points, c, residuals) if residuals[0].size > 0 else _machine(points, c, w)
     for _ in range(2):
         found, cost, bias, _, costly = _bound(points, machine, c, bias, factor, left, at_margin, at_margin)
         if found < radius:
@@ -643,43 +521,6 @@ def _relocate(  # noqa: PLR0917
 
 
 @njit(**ALLOCATING)
-def _factor(  # noqa: PLR0917
-    points: Points,
-    alpha: Array,
-    rows: npt.NDArray[np.intp],
-    gram: Array,
-    gram_error: float,
-    share: float,
-    joining: npt.NDArray[np.bool_],
-) -> tuple[MarginFactor, npt.NDArray[np.intp]]:
-    """Factor the free samples and those `joining` them; return the factor, and which depend on those before."""
-    candidates, count = np.empty(rows.size, dtype=np.intp), 0
-    for is_free in (True, False):  # the free ones come first: the others are skipped where they depend on them
-        for p in range(rows.size):
-            i = rows[p]
-            if (0.0 < alpha[i] < points.C[i]) == is_free and (is_free or joining[i]):
-                candidates[count] = p
-                count += 1
-    candidates = candidates[:count]
-    tau = 0.0
-    for k in range(count):
-        tau += gram[candidates[k], candidates[k]] / count
-    tau = tau if tau > 0.0 else 1.0
-    L, size, taken, skipped = _independent(gram, candidates, tau, share)
-    squares = 0.0
-    for k in range(size):
-        squares += points.lengths[rows[taken[k]]] ** 2
-    by_inverse, inverse, relative = _conditions(L, size, gram_error, squares)
-    samples = rows[taken[:size]]
-    return MarginFactor(L, samples, tau, by_inverse, inverse, relative), rows[candidates[skipped]]
-
-
-@njit(**COMPILED)
-def _is_accurate(factor: MarginFactor) -> bool:
-    return bool(factor.by_inverse < MAX_RELATIVE_ERROR) & bool(factor.relative < MAX_RELATIVE_ERROR)
-
-
-@njit(**ALLOCATING)
 def _shortest_step(
     points: Points, values: Array, factor: MarginFactor, at_margin: npt.NDArray[np.bool_], bias: float
 ) -> tuple[Array, float]:
@@ -688,13 +529,13 @@ def _shortest_step(
     rho, chosen = np.zeros(size), np.zeros(size)
     for k in range(size):
         chosen[k] = 1.0 if at_margin[factor.samples[k]] else 0.0
-    s, t = _forward(factor.L, size, chosen), rho
-    square = _squared_norm(s)
+    s, t = forward(factor.L, size, chosen), rho
+    square = squared_norm(s)
     for turn in range(2 if square > 0.0 else 0):
         for k in range(size):
             i = factor.samples[k]
             rho[k] = points.y[i] - (values[i] + bias) if at_margin[i] else 0.0
-        t = _forward(factor.L, size, rho)
+        t = forward(factor.L, size, rho)
         if turn == 0:
             bias += inner_product(s, t) / square
     return t, bias
@@ -740,7 +581,7 @@ def _bound(  # noqa: C901, PLR0917
         if at_margin[i]:
             blur += (error[i] + 2.0 * EPSILON * (1.0 + abs(values[i]) + abs(bias))) ** 2
     if blur > 0.0:
-        shift = np.sqrt(_squared_norm(t)) / (1.0 - factor.by_inverse) + factor.inverse * np.sqrt(blur)
+        shift = np.sqrt(squared_norm(t)) / (1.0 - factor.by_inverse) + factor.inverse * np.sqrt(blur)
         shift *= INFLATION / np.sqrt((1.0 - factor.relative) * left)
 
     excess, costly = 0.0, np.zeros(n, dtype=np.bool_)
@@ -783,10 +624,10 @@ def _bound(  # noqa: C901, PLR0917
 def _newton_step(points: Points, c: Array, factor: MarginFactor, t: Array) -> Array:
     """Return the coefficients, within the box, after the step that puts the factor's samples on their margin."""
     size, y = factor.samples.size, points.y
-    a = _backward(factor.L, size, t)
+    a = backward(factor.L, size, t)
     if size > 0:
-        s = _forward(factor.L, size, np.ones(size))
-        add_scaled(a, _backward(factor.L, size, s), -inner_product(s, t) / _squared_norm(s))
+        s = forward(factor.L, size, np.ones(size))
+        add_scaled(a, backward(factor.L, size, s), -inner_product(s, t) / squared_norm(s))
     step = c.copy()
     for k in range(size):
         i = factor.samples[k]

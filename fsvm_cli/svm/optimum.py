@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fsvm_cli.svm.certified import (
-    VALUE_TERMS,
     Points,
     bias_interval,
     lengths_of,
@@ -17,6 +16,7 @@ from fsvm_cli.svm.certified import (
 )
 from fsvm_cli.svm.compiled import EPSILON
 from fsvm_cli.svm.estimator import SVM
+from fsvm_cli.svm.margin_factor import VALUE_TERMS
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import balanced, solve
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,6 +78,85 @@ def test_parameters_reach_the_method_and_its_machine(file: Path, frame: pd.DataF
     expected = GradientAngle(Gaussian(theta=20.0), C=5.0, epsilon=0.3).fit(X, frame["kind"]).scores_
     found = {int(row["index"]): float(row["score"]) for row in csv.DictReader(result.stdout.splitlines())}
     assert found == pytest.approx(dict(enumerate(expected)))
+
+
+def numbers(path: Path, *, copy: bool = False, twice: bool = False) -> Path:
+    """Write four columns of numbers and the class; the fourth the first with the other sign, or each row in both."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 4)).round(3)
+    y = np.where(X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(30) > 0, "ill", "well")
+    if copy:
+        X[:, 3] = -X[:, 0]
+    if twice:
+        X, y = np.vstack([X, X]), np.concatenate([y, y[::-1]])
+        y[30:] = np.where(y[:30] == "ill", "well", "ill")
+    pd.DataFrame(X, columns=list("abcd")).assign(kind=y).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(("method", "what"), [("gradient-angle", "4 of 4 places"), ("rfe", "3 of 3 eliminations")])
+def test_a_certificate_gives_intervals_and_verdicts(tmp_path: Path, method: str, what: str) -> None:
+    arguments = (numbers(tmp_path / "mine.csv"), "--target", "kind", "--method", method, "--certify")
+    assert rank(*arguments).stdout.splitlines()[-1] == f"{what} decided"
+    content = json.loads(rank(*arguments, "--format", "json").stdout)
+    assert content["certified"] == f"{what} decided"
+    rows = list(csv.DictReader(rank(*arguments, "--format", "csv").stdout.splitlines()))
+    for row, feature in zip(rows, content["features"], strict=True):
+        assert row["verdict"] == feature["verdict"] == "decided"
+        assert feature["score_low"] <= feature["score"] <= feature["score_high"]
+        assert float(row["score_low"]) == feature["score_low"]
+        assert float(row["score_high"]) == feature["score_high"]
+
+
+@pytest.mark.parametrize("settings", [(), ("kernel=gaussian",)], ids=str)
+def test_the_intervals_are_those_of_the_estimator(tmp_path: Path, settings: tuple[str, ...]) -> None:
+    path = numbers(tmp_path / "mine.csv")
+    options = [word for setting in (*settings, "theta=3") if settings for word in ("--set", setting)]
+    said = rank(path, "--target", "kind", "--method", "gradient-angle", "--certify", "--format", "json", *options)
+    table = read_csv(path)
+    X = StandardScaler().fit_transform(table[list("abcd")])
+    expected = GradientAngle(Gaussian(3.0) if settings else "linear", certify=True).fit(X, table["kind"])
+    for each in json.loads(said.stdout)["features"]:
+        assert [each["score_low"], each["score_high"]] == pytest.approx(expected.score_intervals_[each["index"]])
+
+
+@pytest.mark.parametrize(("method", "decided"), [("gradient-angle", "2 of 4 places"), ("rfe", "2 of 3 eliminations")])
+def test_copies_and_ties_are_marked(tmp_path: Path, method: str, decided: str) -> None:
+    options = ("--target", "kind", "--method", method, "--certify")
+    said = rank(numbers(tmp_path / "copy.csv", copy=True), *options).stdout
+    marked = [line for line in said.splitlines() if " c " in line]
+    assert said.splitlines()[-1].startswith(f"{decided} decided; ")
+    assert "between copies" in said.splitlines()[-1]
+    assert 1 <= len(marked) <= 2
+    assert all("│ a " in line or "│ d " in line for line in marked)
+    said = rank(numbers(tmp_path / "twice.csv", twice=True), *options).stdout
+    assert said.splitlines()[-1].startswith("0 of ")
+    assert sum(" = " in line for line in said.splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--method", "fisher"), "no bound is known for the scores of fisher; one is for gradient-angle, rfe"),
+        (("--method", "infoprop"), "no bound is known for the scores of infoprop"),
+        (("--method", "rfe", "--set", "kernel=gaussian"), "rfe: certify=True needs the linear kernel"),
+        (("--method", "gradient-angle", "--set", "kernel=laplace"), "no bound is known for derivatives with"),
+        (("--method", "rfe", "--always-keep", "b"), "leave --always-keep out"),
+        ((), r"is about one ranking; say which \(--method NAME\)"),
+    ],
+)
+def test_a_certificate_that_cannot_be_given_is_refused(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+    said = error_of(UsageError, numbers(tmp_path / "mine.csv"), "--target", "kind", "--certify", *options)
+    assert re.search(words, said)
+    assert "\n" not in said
+
+
+def test_columns_of_words_have_no_certificate(tmp_path: Path) -> None:
+    path = numbers(tmp_path / "mine.csv")
+    read_csv(path).assign(place=["here", "there", "far"] * 10).to_csv(path, index=False)
+    options = (path, "--target", "kind", "--method", "rfe", "--categorical", "one-hot")
+    assert "decided" not in rank(*options).stdout
+    assert "a column that becomes several features" in error_of(UsageError, *options, "--certify")
 
 
 def test_a_ranking_is_the_same_each_time(file: Path) -> None:
