@@ -67,8 +67,9 @@ class MultiTask(RadiusMargin):
     by the descent and the elimination of `radius-margin`. One feature tells the task of each sample: samples with the
     same value are one task. It is not scaled, and scores 0.
 
-    The score is the place in the order of elimination, as in `radius-margin`. Each of some ten rounds computes the bounds
-    some tens of times, each time in O(Σ_t n_t² d) beside the machines, where one task of all samples takes O((Σ_t n_t)² d).
+    The score is the place in the order of elimination, as in `radius-margin`. Each of some ten rounds computes the
+    bounds some tens of times, each time in O(Σ_t n_t² d) beside the machines, where one task of all samples takes
+    O((Σ_t n_t)² d).
 
     Use it where single tasks have too few samples to tell which features matter, and one machine for all would be wrong
     because the features matter in another way in each; not where the tasks have few relevant features in common.
