@@ -22,6 +22,7 @@ from benchmarks import (
     large_curves,
     linear,
     ranking,
+    sentences,
     start_up,
     tuning,
 )
@@ -38,7 +39,8 @@ TOPICS: dict[str, Callable[[], Iterable[Comparison]]] = {
     "large_curves": large_curves.comparisons,
     "slow_peers": large_curves.comparisons_of_minutes,
     "cold_fit": cold_fit.comparisons,
-    "fewer_features": cold_fit.fewer_features,
+    "fewer_features": sentences.fewer_features,
+    "embedded": sentences.embedded,
     "tuning": tuning.comparisons,
     "gaussian_large": gaussian_large.comparisons,
     "linear": linear.comparisons,

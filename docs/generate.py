@@ -78,6 +78,14 @@ plt.title("{method}: the first two components of wine")
 plt.savefig("{method}.svg", bbox_inches="tight")
 """
 """Ten lines for each method: the gallery shows them, and what they draw."""
+AT_WORK = {
+    "ard": "ard-splice/length-scales.svg",
+    "gradient-angle": "plane/decision-field.svg",
+    "kolmogorov-smirnov": "ks-example/distribution-distance.svg",
+    "kpd": "kpd-sonar-kernels/descent-path.svg",
+    "radius-margin": "weston-bounds/bound-descent.svg",
+}
+"""Figures of the results that show how a method works, as the papers draw it."""
 
 
 def write_pages(folder: Path) -> None:
@@ -111,6 +119,11 @@ def gallery(folder: Path) -> str:
         drawn = run_snippet(code, folder)
         lines += ["", f"## {name}", "", str(table.loc[name, "summary"]), "", str(table.loc[name, "source"]), ""]
         lines += [f"![{name}]({drawn})", "", "```python", code.rstrip(), "```"]
+        if name in AT_WORK:
+            figure = ROOT / "results" / AT_WORK[name]
+            (folder / f"{name}-at-work.svg").write_bytes(figure.read_bytes())
+            experiment = figure.parent.name
+            lines += ["", f"At work, in the experiment `{experiment}`:", "", f"![{experiment}]({name}-at-work.svg)"]
     return "\n".join(lines) + "\n"
 
 

@@ -256,13 +256,13 @@ def draw_weston_linear_tasks(
     Returns
     -------
     X : ndarray, shape (n_samples, 203)
-        Features 1 to 202 of `draw_weston_linear`; feature 203 is the task, -1 or 1.
+        Features 1 to 202 of `draw_weston_linear`; feature 203 is the task, 0 or 1.
     y : ndarray of int64, shape (n_samples,)
         Of the first task as in `draw_weston_linear`, of the second the other class.
     """
     X, y = draw_weston_linear(rng, n_samples, first_share=first_share, noise_sd=noise_sd)
     is_second = rng.integers(0, 2, size=n_samples)
-    return np.column_stack([X, 2.0 * is_second - 1.0]), y ^ is_second
+    return np.column_stack([X, is_second]), y ^ is_second
 
 
 def draw_weston_nonlinear(

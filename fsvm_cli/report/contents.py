@@ -36,7 +36,8 @@ OTHERS = "Experiments of no document"
 INTRODUCTION = (
     "One folder for each experiment: tables (CSV), figures (SVG), and `run.json`, which says what they came from. "
     "`fsvm report` makes one page of them all, with the evidence for each verdict. Each published claim counts once, "
-    "by the experiment that decides it (`scorecard.csv`); below stands each experiment with all that it judges."
+    "by the experiment that decides it (`scorecard.csv`), or by readings of what its source leaves open "
+    "(`readings.md`); below stands each experiment with all that it judges."
 )
 
 

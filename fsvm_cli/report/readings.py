@@ -150,7 +150,7 @@ def write_readings(root: Path, folders: Sequence[Path]) -> Path | None:
 
 
 def _as_markdown(table: pd.DataFrame) -> Iterator[str]:
-    yield f"| {' | '.join(_plain(title) for title in table)} |"
+    yield f"| {' | '.join(_plain(str(title)) for title in table)} |"
     yield "|" + " --- |" * len(table.columns)
     for row in table.itertuples(index=False):
         yield f"| {' | '.join(map(_plain, row))} |"

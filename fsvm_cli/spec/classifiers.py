@@ -68,6 +68,29 @@ else:
     Bayesian = _bayesian_model()
 
 
+class BayesianMedian(Bayesian):
+    """The Bayesian machine with the medians of what the evidence finds on random subsets of each training part."""
+
+    type: Literal["bayesian-median"]  # type: ignore[assignment]
+    n_subsets: Annotated[int, Field(ge=1)] = Field(default=5, description="Random subsets, each with an ascent.")
+    subset_share: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.5, description="Share of the training rows in each, with equal shares of the classes."
+    )
+
+    def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - as in Classifier
+        """Build what a trial tunes and trains."""
+        from fsvm_cli.evidence.estimator import BayesianSVM  # noqa: PLC0415 - slow to import, and seldom needed
+        from fsvm_cli.learners.bayesian import MedianBayesianLearner  # noqa: PLC0415
+
+        words = self.model_dump(exclude={"type", "n_subsets", "subset_share"})
+        return MedianBayesianLearner(
+            BayesianSVM(**words, random_state=random_state),
+            n_subsets=self.n_subsets,
+            subset_share=self.subset_share,
+            random_state=random_state,
+        )
+
+
 class SklearnClassifier(StrictModel):
     """A classifier with the interface of scikit-learn, which handles several classes itself."""
 
@@ -417,7 +440,7 @@ else:
         Annotated[AnyClassifier, Tag("kernel")]
         | Annotated[LearnedKernel, Tag("kernels")]
         | Annotated[
-            NaiveBayes | DecisionTree | AdaBoost | BoundTuned | Bayesian | TunedMachineSpec,
+            NaiveBayes | DecisionTree | AdaBoost | BoundTuned | Bayesian | BayesianMedian | TunedMachineSpec,
             Field(discriminator="type"),
             Tag("type"),
         ],

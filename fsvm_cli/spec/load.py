@@ -96,8 +96,9 @@ def _sources() -> Iterator[tuple[str, Any]]:
     for kernel in KERNELS.values():
         for suffix in ("Kernel", "Classifier", "Candidates"):
             yield f"{kernel.__name__}{suffix}", kernel
-    # The classifier has the parameters of the ranking by the same ascent.
-    yield "Bayesian", ranking_methods()["ard"]
+    # The classifiers have the parameters of the ranking by the same ascent.
+    for model in ("Bayesian", "BayesianMedian"):
+        yield model, ranking_methods()["ard"]
 
 
 def _description(model: str, key: str, known: Mapping[str, Mapping[str, str]]) -> str:

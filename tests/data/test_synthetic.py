@@ -128,7 +128,8 @@ def test_the_linear_problem_has_the_bayes_error_of_its_card() -> None:
 
 
 def test_the_second_task_is_the_linear_problem_with_exchanged_classes() -> None:
-    dataset, task = drawn("weston-linear-tasks"), dense(drawn("weston-linear-tasks"))[:, -1]
+    dataset = drawn("weston-linear-tasks")
+    task = 2 * dense(dataset)[:, -1] - 1
     sign = np.where(dataset.y == 1, task, -task)
     carried = dense(dataset)[:, :6] * -sign[:, None]
     np.testing.assert_allclose(carried.mean(axis=0), np.outer([0.7, 0.3], [1, 2, 3]).ravel(), atol=0.05)
