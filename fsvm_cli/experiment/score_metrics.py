@@ -14,8 +14,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from fsvm_cli.evaluation.folds import stratified_folds
-from fsvm_cli.evaluation.metrics import LOG_LOSS
-from fsvm_cli.evaluation.roc import with_ties
+from fsvm_cli.evaluation.metrics import AUC, LOG_LOSS
+from fsvm_cli.evaluation.roc import variance_of_area, with_ties
 from fsvm_cli.evaluation.score_metrics import log_losses, score_metric
 from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.experiment.trial import failing
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from fsvm_cli.store.store import Entry
 
 CALIBRATION_FOLDS = 5
-LOSS_SPREAD = "standard deviation of the test log-loss"
-"""Name of the measure of how far the losses of test rows differ."""
+SPREADS = {LOG_LOSS: "standard deviation of the test log-loss", AUC: "spread of the test auc"}
+"""Names of the measures of what a test row contributes to the standard error, by the figure of merit."""
 
 
 def measure_of(metric: str) -> str:
@@ -94,11 +94,14 @@ def _measured(trial: DrawnTrial, parts: Parts, learner: Learner, subset: Sequenc
                 estimator, train, parts.y_train, test, n_classes, trial.stream("calibration"), groups
             )
             losses = log_losses(y, probabilities)
-            found |= {measure_of(name): float(losses.mean()), LOSS_SPREAD: float(losses.std())}
+            found |= {measure_of(name): float(losses.mean()), SPREADS[name]: float(losses.std())}
             continue
         if fitted is None:
             fitted = clone(estimator).fit(train, parts.y_train, **_grouping(estimator, groups))
-        value = score_metric(name, y, _scores(fitted, test, n_classes), None, experiment.positive)
+        scores = _scores(fitted, test, n_classes)
+        value = score_metric(name, y, scores, None, experiment.positive)
+        if name == AUC and n_classes == 2 and not math.isnan(variance := variance_of_area(scores, y == 1)):
+            found[SPREADS[name]] = math.sqrt(variance * len(y))
         found |= {} if math.isnan(value) else {measure_of(name): value}
     return found
 
