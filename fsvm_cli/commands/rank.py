@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     "related to the class?) or knockoffs (does it say what others do not?).",
 )
 @click.option("--always-keep", multiple=True, metavar="COLUMN", help="Column that comes first; may be given again.")
+@click.option(
+    "--sample-weight", metavar="COLUMN", help="Column of numbers, no feature: how many rows each one stands for."
+)
 @options_of_table
 @options_of_text
 @click.option(

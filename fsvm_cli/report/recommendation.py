@@ -752,6 +752,7 @@ def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any
         "missing",
         "categorical",
         "groups",
+        "sample_weight",
         "separator",
         "encoding",
         "decimal",
