@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     "gradient-angle and rfe; rfe with the linear kernel does so of itself.",
 )
 @click.option("--always-keep", multiple=True, metavar="COLUMN", help="Column that comes first; may be given again.")
+@click.option(
+    "--sample-weight", metavar="COLUMN", help="Column of numbers, no feature: how many rows each one stands for."
+)
 @options_of_table
 @options_of_text
 @click.option(

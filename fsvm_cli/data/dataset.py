@@ -60,6 +60,8 @@ class Dataset:
         Rows with the same number belong together, such as those of one patient: no split or fold divides them.
     order : ndarray of int64, shape (n_samples,), or None
         Place of each row in an order such as that of time; rows with the same number have the same place.
+    sample_weight : ndarray of float64, shape (n_samples,), or None
+        How many equal rows each one stands for in training, > 0.
     remarks : tuple of str
         Decisions made on reading that users should know.
 
@@ -94,6 +96,7 @@ class Dataset:
     preparation: Preparation | None = None
     groups: NDArray[np.int64] | None = None
     order: NDArray[np.int64] | None = None
+    sample_weight: NDArray[np.float64] | None = None
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -161,6 +164,11 @@ class Dataset:
             raise self._fail(f"{len(self.groups)} rows have a group; each of the {self.n_samples} rows needs one")
         if self.order is not None and self.order.shape != self.y.shape:
             raise self._fail(f"{len(self.order)} rows have a place; each of the {self.n_samples} rows needs one")
+        weights = self.sample_weight
+        if weights is not None and (
+            weights.shape != self.y.shape or not (np.isfinite(weights).all() and (weights > 0).all())
+        ):
+            raise self._fail(f"each of the {self.n_samples} rows needs a finite weight above 0")
         if self.n_classes < 2:
             raise self._fail(f"only one class ({shown(self.class_names)}); at least two are needed")
         if self.y.min() < 0 or self.y.max() >= self.n_classes:
@@ -207,6 +215,7 @@ def hash_values(
     *,
     groups: NDArray[np.int64] | None = None,
     order: NDArray[np.int64] | None = None,
+    weights: NDArray[np.float64] | None = None,
     preparation: Preparation | None = None,
 ) -> str:
     """SHA-256 of what a computation on the data depends on, whichever file or library the values came from.
@@ -223,8 +232,8 @@ def hash_values(
         Class codes.
     split : pair of ndarray or None
         Training and test rows that the source fixes.
-    least_occurrences, groups, order, preparation : int, ndarray of int64, Preparation, or None
-        As in `Dataset`.
+    least_occurrences, groups, order, weights, preparation : int, ndarray, Preparation, or None
+        As in `Dataset`; `weights` is its `sample_weight`.
 
     Returns
     -------
@@ -251,6 +260,8 @@ def hash_values(
         digest.update(b"groups" + np.ascontiguousarray(groups, dtype="<i8").tobytes())
     if order is not None:
         digest.update(b"order" + np.ascontiguousarray(order, dtype="<i8").tobytes())
+    if weights is not None:
+        digest.update(b"weights" + np.ascontiguousarray(weights, dtype="<f8").tobytes())
     if preparation is not None:
         digest.update(f"prepared {preparation.digest()}".encode())
     return digest.hexdigest()

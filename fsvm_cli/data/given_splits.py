@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 def check_column_beside(
     name: str, column: str, purpose: str, columns: Collection[str], taken: Collection[str | None]
 ) -> None:
-    """Check that a column can hold groups, or the order of the rows.
+    """Check that a column can hold groups, or the order or the weights of the rows.
 
     Parameters
     ----------
     name : str
         Of the data set, for the message.
     column : str
-    purpose : {"group", "order"}
+    purpose : {"group", "order", "weigh"}
         What it does to the rows.
     columns : collection of str
         Those of the table.
@@ -106,6 +106,33 @@ def order_codes(column: pa.ChunkedArray, name: str, issues: list[TableIssue]) ->
         issues.append(of_column(name, "orders no rows: all values are the same"))
     places = {value: place for place, value in enumerate(ascending)}
     return np.array([places[value] for value in values], dtype=np.int64)
+
+
+def row_weights(column: pa.ChunkedArray, name: str, issues: list[TableIssue]) -> NDArray[np.float64]:
+    """Return the weight of each row.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        No value of it missing.
+    name : str
+        Of the column.
+    issues : list of TableIssue
+        Gets one more where the values are no finite numbers >= 0, or all are 0. All weights are 1 then.
+    """
+    wanted = "write a number >= 0 in each row, and above 0 in some"
+    try:
+        weights = np.array([float(value) for value in column.to_pylist()], dtype=np.float64)
+    except (TypeError, ValueError):
+        issues.append(of_column(name, f"weighs no rows, since it holds no numbers: {wanted}"))
+        return np.ones(len(column))
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        issues.append(of_column(name, f"weighs no rows, since a value is negative or infinite: {wanted}"))
+        return np.ones(len(column))
+    if len(column) and not weights.any():
+        issues.append(of_column(name, f"weighs no rows, since all values are 0: {wanted}"))
+        return np.ones(len(column))
+    return weights
 
 
 def _number(word: str) -> float:

@@ -204,6 +204,7 @@ class DatasetMetadata:
     is_own: bool = False
     n_groups: int | None = None
     has_order: bool = False
+    has_weights: bool = False
 
 
 def metadata_of(source: DataSource) -> DatasetMetadata:
@@ -222,4 +223,5 @@ def metadata_of(source: DataSource) -> DatasetMetadata:
         is_known,
         n_groups=None if groups is None else len(np.unique(groups)),
         has_order=isinstance(source, FixedSource) and source.dataset.order is not None,
+        has_weights=isinstance(source, FixedSource) and source.dataset.sample_weight is not None,
     )

@@ -62,6 +62,9 @@ class TableSpec(StrictModel):
         Column that is no feature: rows with the same value in it stay together in every split and fold.
     order_by : str or None
         Column that is no feature: dates or numbers that order the rows, for ``train: before``.
+    sample_weight : str or None
+        Column that is no feature: how many equal rows each row stands for where machines and rankings learn from it.
+        Rows of weight 0 are left out.
     """
 
     target: str | None = Field(default=None, description="column that holds the class")
@@ -81,6 +84,12 @@ class TableSpec(StrictModel):
         exclude_if=operator.not_,
         description="column of dates (2024-01-31 or 31.01.2024) or numbers that orders the rows, for 'train: before'; "
         "it is no feature",
+    )
+    sample_weight: str | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="column of numbers >= 0: how many equal rows each one stands for in training; rows of weight 0 are "
+        "left out, and every test row counts once; it is no feature",
     )
 
 

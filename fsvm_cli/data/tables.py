@@ -17,6 +17,7 @@ from fsvm_cli.data.given_splits import (
     check_parts,
     group_codes,
     order_codes,
+    row_weights,
     split_by_words,
 )
 from fsvm_cli.data.messages import TableIssue, issues_in_words, nearest, of_column, shown
@@ -312,7 +313,7 @@ def dataset_from_table(
         If values are missing or not usable as they are; with every such column and what can be done.
     """
     unclear, issues = _unclear_names(reading.table, spec)
-    asked_for = {spec.target or own_target, part, spec.groups, spec.order_by}
+    asked_for = {spec.target or own_target, part, spec.groups, spec.order_by, spec.sample_weight}
     if not reading.table.num_rows or unclear & asked_for:
         raise DataError(issues_in_words(name, issues))
     reading = reading.without_columns(unclear)
@@ -324,13 +325,21 @@ def dataset_from_table(
         check_column_beside(name, spec.groups, "group", table.column_names, {target, part})
     if spec.order_by is not None:
         check_column_beside(name, spec.order_by, "order", table.column_names, {target, part})
-    left_out = {target, part, spec.groups, spec.order_by, *dropped}
+    if spec.sample_weight is not None:
+        check_column_beside(name, spec.sample_weight, "weigh", table.column_names, {target, part})
+    left_out = {target, part, spec.groups, spec.order_by, spec.sample_weight, *dropped}
     issues += [of_column(*issue) for issue in reading.issues.items()]
     features = table.select([column for column in table.column_names if column not in left_out])
     if not features.num_columns and not unclear:
         left = f"no columns are left beside the target '{brief(target)}'"
         issues.append(TableIssue("no columns are left", f"{left}; drop fewer, or give a table with more"))
     table, features = _without_missing(reading, features, target, spec, issues)
+    weights, remarks = None, (*reading.remarks, *reading.taken_as_missing)
+    if spec.sample_weight is not None:
+        weights = row_weights(table.column(spec.sample_weight), spec.sample_weight, issues)
+        kept = pa.array(weights > 0)
+        table, features, weights = table.filter(kept), features.filter(kept), weights[weights > 0]
+        remarks += _left_out(len(kept) - len(weights), spec.sample_weight)
     classes, y = encode_target(target, table.column(target), issues)
     groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, issues)
     order = None if spec.order_by is None else order_codes(table.column(spec.order_by), spec.order_by, issues)
@@ -352,15 +361,22 @@ def dataset_from_table(
         y=y,
         feature_names=feature_names,
         class_names=classes,
-        sha256=hash_values(X, y, split, groups=groups, order=order, preparation=preparation),
+        sha256=hash_values(X, y, split, groups=groups, order=order, weights=weights, preparation=preparation),
         train_indices=split[0] if split else None,
         test_indices=split[1] if split else None,
         source_columns=None if sources == feature_names else sources,
         groups=groups,
         order=order,
+        sample_weight=weights,
         preparation=preparation,
-        remarks=(*reading.remarks, *reading.taken_as_missing, *_kept_orders(features, prepared), *of_table),
+        remarks=(*remarks, *_kept_orders(features, prepared), *of_table),
     )
+
+
+def _left_out(number: int, column: str) -> tuple[str, ...]:
+    """Say how many rows have no weight."""
+    rows = "row has" if number == 1 else "rows have"
+    return (f"left out: {number:,} {rows} the weight 0 in '{brief(column)}'",) if number else ()
 
 
 def _unclear_names(table: pa.Table, spec: TableSpec) -> tuple[set[str], list[TableIssue]]:
@@ -448,7 +464,7 @@ def _without_missing(
     Where there are issues, the tables that are returned hold the rows whose class is known.
     """
     table = reading.table
-    beside = [column for column in (spec.groups, spec.order_by) if column is not None]
+    beside = [column for column in (spec.groups, spec.order_by, spec.sample_weight) if column is not None]
     read = dict.fromkeys((target, *beside, *features.column_names))
     holes = {column: missing for column in read if (missing := is_missing(table.column(column))).any()}
     counts = {column: int(missing.sum()) for column, missing in holes.items()}
@@ -488,6 +504,12 @@ def _without_missing(
             "or drop the rows (missing: drop)"
         )
         issues.append(TableIssue("missing places in the order", text))
+    if spec.sample_weight is not None and spec.sample_weight in counts:
+        text = (
+            f"the weight '{brief(spec.sample_weight)}' is missing in {counts[spec.sample_weight]} rows; fill it in, or "
+            "drop the rows (missing: drop)"
+        )
+        issues.append(TableIssue("missing weights", text))
     if empty := [column for column in counts if column in features.column_names and holes[column].all()]:
         named = shown([f"'{brief(column)}'" for column in empty])
         text = f"all values are missing in {named}; drop what is empty (drop: COLUMN, or --drop COLUMN)"

@@ -119,6 +119,7 @@ def _load(path: Path, file_format: FileFormat, spec: FileSpec, base_folder: Path
             "categorical",
             "groups",
             "order_by",
+            "sample_weight",
         }:
             raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")
         if part is not None:
@@ -132,7 +133,7 @@ def _load(path: Path, file_format: FileFormat, spec: FileSpec, base_folder: Path
     if len(readings) > 1:
         reading, part = _both(paths, readings)
     if file_format in TEXT_FORMATS and not spec.na:
-        reading = without_marks(reading, {*no_features(spec), part or ""})
+        reading = without_marks(reading, {*no_features(spec), part or "", spec.sample_weight or ""})
     dataset = dataset_from_table(visible(path.name), reading, spec, own_target, part)
     del readings, reading
     pa.default_memory_pool().release_unused()  # of the columns, which the data set holds in an array of its own
@@ -209,7 +210,7 @@ def columns_without_use(spec: FileSpec, base_folder: Path) -> dict[str, str]:
         return {}
     _check_options(path, file_format, spec)
     table = _read_table(path, file_format, spec).table
-    kept = no_features(spec)
+    kept = {*no_features(spec), spec.sample_weight or ""}
     found: dict[str, str] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if table.num_rows and name and name not in kept and table.column_names.count(name) == 1:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.evaluation.metrics import AUC, AVERAGE_PRECISION, LOG_LOSS, range_of, stated_specificity
-from fsvm_cli.evaluation.roc import area_under_roc
+from fsvm_cli.evaluation.roc import area_under_roc, limits_of_area
 from fsvm_cli.evaluation.statistics import exact_limits
 
 if TYPE_CHECKING:
@@ -152,18 +152,16 @@ def limits_for_other_samples(
     n_per_class : ndarray, shape (n_classes,)
         Independent samples of each class; need not be whole.
     spread : float
-        Standard deviation of the losses of the samples; for log-loss alone.
+        What a sample contributes to the standard error, times the root of the number of samples: for log-loss the
+        standard deviation of the losses, for an area of two classes as of `variance_of_area`; NaN if not known.
 
     Notes
     -----
-    The variance of an area A under a ROC curve is at most A (1 - A) / n with n the samples of the rarer class, whatever
-    the scores are: the area is the mean, over all ways to give each of these a different sample of the other class, of
-    the share of pairs in the right order, which has this variance. See Z. W. Birnbaum and O. M. Klose, "Bounds for the
-    variance of the Mann-Whitney statistic", Annals of Mathematical Statistics 28, 1957, pages 933-945. Taken are the
-    exact limits of a share of n, which differ also where scores separate a few samples without an error. For the
-    average precision see K. Boyd, K. H. Eng and C. D. Page, "Area under the precision-recall curve: point estimates and
-    confidence intervals", ECML PKDD 2013, who take the variance of a share of the positive samples. A mean of losses
-    has the limits of a mean.
+    For an area under a ROC curve see `limits_of_area`; of several classes, whose mean varies no more than the most
+    variable of the areas, the limits are those of the rarest against the rest. For the average precision and the
+    sensitivity at a specificity taken are the exact limits of a share of the samples of the rarer class; see K. Boyd,
+    K. H. Eng and C. D. Page, "Area under the precision-recall curve: point estimates and confidence intervals", ECML
+    PKDD 2013. A mean of losses has the limits of a mean.
     """
     occurring = n_per_class[n_per_class > 0]
     if math.isnan(value) or not len(occurring):
@@ -172,5 +170,8 @@ def limits_for_other_samples(
     if name == LOG_LOSS:
         reach = NORMAL_QUANTILE * spread / math.sqrt(occurring.sum())
         return max(value - reach, low), min(value + reach, high)
+    if name == AUC and len(occurring) > 1:
+        n_rarest, n_all = float(occurring.min()), float(occurring.sum())
+        return limits_of_area(value, spread**2 / n_all, n_rarest, n_all - n_rarest)
     limits = exact_limits(np.asarray(value), np.asarray(occurring.min()))
     return float(limits[0]), float(limits[1])

@@ -147,6 +147,8 @@ class Parts:
     y_train, y_test : ndarray of int, shape (n_rows,)
     groups_train, groups_test : ndarray of int, shape (n_rows,), or None
         Rows with the same number belong together.
+    weights_train : ndarray, shape (n_rows,), or None
+        How many equal rows each one stands for in training.
     """
 
     X_train: NDArray[np.float64]
@@ -155,6 +157,7 @@ class Parts:
     y_test: NDArray[np.intp]
     groups_train: NDArray[np.int64] | None = None
     groups_test: NDArray[np.int64] | None = None
+    weights_train: NDArray[np.float64] | None = None
 
     def training_rows(self) -> LabelledRows:
         """Return the training part."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 METADATA_NAME = "ro-crate-metadata.json"
 WORKFLOW_NAME = "workflow.yaml"
+README_NAME = "README.md"
 CONTEXTS = ("https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/terms/workflow-run/context")
 BASE = "https://w3id.org/ro/crate/1.1"
 PROFILES = {
@@ -34,6 +35,9 @@ PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
 WORKFLOW_PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
+OWN_SOFTWARE = "fsvm"
+SOFTWARE_PAGES = {"python": "https://www.python.org/"}
+"""Of software that is not on the Python Package Index."""
 LEFT_OUT = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".sqlite-journal")
 """Endings of the store of trials, which is no document: the tables hold what it says."""
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
@@ -98,9 +102,21 @@ def crate_files(results: Path) -> dict[str, bytes]:
                 files.setdefault(path.relative_to(results).as_posix(), path.read_bytes())
     except OSError as error:
         raise DataError(f"{error.filename}: cannot be read ({error.strerror})") from error
+    files.setdefault(README_NAME, _readme(config.title, run).encode())
     environment = json.loads(files[ENVIRONMENT_NAME]) if ENVIRONMENT_NAME in files else {}
     metadata = {"@context": [*CONTEXTS], "@graph": [*_graph(config.title, run, files, environment)]}
     return {METADATA_NAME: (json.dumps(metadata, indent=2, ensure_ascii=False) + "\n").encode()} | files
+
+
+def _readme(title: str, run: Mapping[str, Any]) -> str:
+    """Say what the crate is, for people who open it as a folder."""
+    return (
+        f"# {title}\n\n"
+        f"Results of fsvm {fsvm_cli.__version__} on {run['data']['name']}, as a Workflow Run RO-Crate: tables, figures "
+        f"and provenance, which `{METADATA_NAME}` describes. The data are not part of it; the hash of their values "
+        "is.\n\n"
+        f"`fsvm run {WORKFLOW_NAME}` repeats the run where the data are.\n"
+    )
 
 
 def _graph(
@@ -125,7 +141,7 @@ def _graph(
         "conformsTo": [*map(_id, PROFILES)],
         "hasPart": [*map(_id, files)],
         "mainEntity": _id(WORKFLOW_NAME),
-        "mentions": [_id("#run")],
+        "mentions": _id("#run"),
     }
     for profile, (name, version) in PROFILES.items():
         yield {"@id": profile, "@type": "CreativeWork", "name": name, "version": version}
@@ -136,7 +152,7 @@ def _graph(
         "description": "No licence is stated. Before publishing, add one that agrees with the licence of the data.",
     }
     for name, content in files.items():
-        yield _file(name, content, title)
+        yield _file(name, content, title, packages)
     yield {
         "@id": "#fsvm-config",
         "@type": "ComputerLanguage",
@@ -146,12 +162,11 @@ def _graph(
     }
     for name, version in packages.items():
         yield {
-            "@id": f"#software-{name}",
+            "@id": _software(name, version),
             "@type": "SoftwareApplication",
             "name": name,
             "softwareVersion": version,
-            "version": version,
-        }
+        } | ({} if name == OWN_SOFTWARE else {"url": _software(name, version)})
     yield {
         "@id": "#data",
         "@type": "CreativeWork",
@@ -172,8 +187,9 @@ def _graph(
         "@id": "#run",
         "@type": "CreateAction",
         "name": f"Run of '{title}'",
+        "description": f"Rankings, and machines on their subsets, on splits of {data['name']}.",
         "instrument": _id(WORKFLOW_NAME),
-        "agent": _id("#software-fsvm"),
+        "agent": _id(_software(OWN_SOFTWARE, packages[OWN_SOFTWARE])),
         "object": [_id("#data"), _id("#seed")],
         "result": [_id(name) for name in files if name != WORKFLOW_NAME],
         "actionStatus": "http://schema.org/CompletedActionStatus",
@@ -195,7 +211,14 @@ def _as_uri(name: str) -> str:
     return name if "://" in name or name.startswith("#") else quote(name)
 
 
-def _file(name: str, content: bytes, title: str) -> dict[str, Any]:
+def _software(name: str, version: str) -> str:
+    """Return the address of a release, which identifies it; of this package, which has none, a name in the crate."""
+    if name == OWN_SOFTWARE:
+        return f"#software-{name}"
+    return SOFTWARE_PAGES.get(name) or f"https://pypi.org/project/{name}/{version}/"
+
+
+def _file(name: str, content: bytes, title: str, packages: Mapping[str, str]) -> dict[str, Any]:
     guessed = {".yaml": "application/yaml", ".md": "text/markdown"}.get(name[name.rfind(".") :])
     entity: dict[str, Any] = {
         "@id": _as_uri(name),
@@ -210,6 +233,9 @@ def _file(name: str, content: bytes, title: str) -> dict[str, Any]:
             "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
             "name": title,
             "programmingLanguage": _id("#fsvm-config"),
-            "softwareRequirements": [_id("#software-fsvm")],
+            "softwareRequirements": _id(_software(OWN_SOFTWARE, packages[OWN_SOFTWARE])),
+            "version": hashlib.sha256(content).hexdigest()[:12],
         }
+    if name == README_NAME:
+        entity["about"] = _id("./")
     return entity

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.spec.kernels import KernelSpec
     from fsvm_cli.spec.protocol import Protocol
+    from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.validation_errors import Location
@@ -237,6 +238,7 @@ def issues_with_data(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
         message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}; write no more"
         yield Issue(("subsets",), message)
     yield from _issues_of_folds(config, data)
+    yield from _issues_of_weights(config, data)
     yield from _issues_of_kernels(config)
     yield from _issues_of_oracle(config, data)
     yield from _issues_of_class_kernels(config, data)
@@ -432,7 +434,9 @@ def _unknown_classes(named: Iterable[str], here: Location, data: DatasetMetadata
 def issues_with_sparse_data(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
     """Find settings that need a full matrix of sparse data, and suggest those that do not."""
     for index, ranking in enumerate(config.rankings):
-        if reason := reason_against_sparse(data, ranking_methods()[ranking.method]):
+        if reason := reason_against_sparse(data, ranking_methods()[ranking.method]) or _curved_on_sparse(
+            config, ranking
+        ):
             yield Issue(("rankings", index, "method"), reason)
     for index, extraction in enumerate(config.extractors):
         yield Issue(("extractors", index, "method"), advice_on_sparse(data, f"{extraction.method} takes"))
@@ -450,6 +454,39 @@ def issues_with_sparse_data(config: Config, data: DatasetMetadata) -> Iterator[I
     for location, scaling in scalings.items():
         if scaling in SHIFTING_SCALINGS:
             yield Issue(location, shifts_sparse(scaling))
+
+
+def _issues_of_weights(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
+    """Find what takes no sample weights of data that have some."""
+    if not data.has_weights:
+        return
+    able = ", ".join(name for name, method in ranking_methods().items() if method.takes_sample_weight)
+    for index, ranking in enumerate(config.rankings):
+        if not ranking_methods()[ranking.method].takes_sample_weight:
+            message = f"{ranking.method} takes no sample weights; methods that do: {able}"
+            yield Issue(("rankings", index, "method"), message)
+        if ranking.sees_all_rows():
+            message = "weights are of training rows; leave out 'ranked_on', or 'sample_weight' under 'dataset'"
+            yield Issue(("rankings", index, "ranked_on"), message)
+    for location, classifier in config.classifiers_written():
+        is_plain = isinstance(classifier, Classifier) and classifier.nystroem is None
+        if not (is_plain or isinstance(classifier, TunedMachineSpec)):
+            message = "takes no sample weights; take an exact machine with a kernel, or 'type: tuned-machine'"
+            yield Issue(location, message)
+    for key in ("extractors", "record"):
+        if getattr(config, key):
+            yield Issue((key,), f"'{key}' knows no sample weights; leave it out, or 'sample_weight' under 'dataset'")
+
+
+def _curved_on_sparse(config: Config, ranking: Ranking) -> str:
+    """Return why a method that takes a sparse matrix with the linear kernel alone cannot; empty where it can."""
+    method, classifier = ranking_methods()[ranking.method], config.classifier_of(ranking)
+    if not (issubclass(method, MachineRanker) and method.sparse_needs_linear and isinstance(classifier, Classifier)):
+        return ""
+    kernels = [each.kernel for step in classifier.tune or () for each in step.kernels] or [classifier.kernel]
+    curved = [kernel for kernel in kernels if kernel != "linear"]
+    message = f"{ranking.method} takes a sparse matrix with the linear kernel only; choose another method, or kernel"
+    return f"{message} than {curved[0]}" if curved else ""
 
 
 def _kernels_of(classifier: ExperimentClassifier) -> tuple[KernelSpec, ...]:

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from fsvm_cli.evaluation.folds import stratified_folds
-from fsvm_cli.evaluation.metrics import LOG_LOSS
-from fsvm_cli.evaluation.roc import with_ties
+from fsvm_cli.evaluation.metrics import AUC, LOG_LOSS
+from fsvm_cli.evaluation.roc import variance_of_area, with_ties
 from fsvm_cli.evaluation.score_metrics import log_losses, score_metric
 from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.experiment.trial import failing
-from fsvm_cli.learners.base import EstimatorLearner
+from fsvm_cli.learners.base import EstimatorLearner, fit_arguments
 from fsvm_cli.svm.multiclass import TIE_TOLERANCES
 
 if TYPE_CHECKING:
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
     from fsvm_cli.store.store import Entry
 
 CALIBRATION_FOLDS = 5
-LOSS_SPREAD = "standard deviation of the test log-loss"
-"""Name of the measure of how far the losses of test rows differ."""
+SPREADS = {LOG_LOSS: "standard deviation of the test log-loss", AUC: "spread of the test auc"}
+"""Names of the measures of what a test row contributes to the standard error, by the figure of merit."""
 
 
 def measure_of(metric: str) -> str:
@@ -91,20 +90,19 @@ def _measured(trial: DrawnTrial, parts: Parts, learner: Learner, subset: Sequenc
     for name in experiment.score_metrics:
         if name == LOG_LOSS:
             probabilities = _calibrated(
-                estimator, train, parts.y_train, test, n_classes, trial.stream("calibration"), groups
+                estimator, train, parts.y_train, test, n_classes, trial.stream("calibration"), groups, learner.weights
             )
             losses = log_losses(y, probabilities)
-            found |= {measure_of(name): float(losses.mean()), LOSS_SPREAD: float(losses.std())}
+            found |= {measure_of(name): float(losses.mean()), SPREADS[name]: float(losses.std())}
             continue
         if fitted is None:
-            fitted = clone(estimator).fit(train, parts.y_train, **_grouping(estimator, groups))
-        value = score_metric(name, y, _scores(fitted, test, n_classes), None, experiment.positive)
+            fitted = clone(estimator).fit(train, parts.y_train, **fit_arguments(estimator, groups, learner.weights))
+        scores = _scores(fitted, test, n_classes)
+        value = score_metric(name, y, scores, None, experiment.positive)
+        if name == AUC and n_classes == 2 and not math.isnan(variance := variance_of_area(scores, y == 1)):
+            found[SPREADS[name]] = math.sqrt(variance * len(y))
         found |= {} if math.isnan(value) else {measure_of(name): value}
     return found
-
-
-def _grouping(estimator: Any, groups: NDArray[np.intp] | None) -> dict[str, Any]:
-    return {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": groups}
 
 
 def _scores(fitted: Any, X: Any, n_classes: int) -> NDArray[np.float64]:
@@ -134,6 +132,7 @@ def _calibrated(  # noqa: PLR0917 - one call
     n_classes: int,
     rng: np.random.Generator,
     groups: NDArray[np.intp] | None,
+    sample_weight: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Calibrate by Platt's sigmoid on scores of training rows that were left out, and return test probabilities."""
     from sklearn.calibration import CalibratedClassifierCV  # noqa: PLC0415 - slow to import, and seldom needed
@@ -148,7 +147,7 @@ def _calibrated(  # noqa: PLR0917 - one call
             f"log-loss: a class has a single training {'row' if groups is None else 'group'}, none to leave out"
         )
     folds = stratified_folds(codes, n_folds, int(rng.integers(2**31)), groups=groups, caller="log-loss")
-    model = CalibratedClassifierCV(estimator, cv=folds, ensemble=False).fit(X, y)
+    model = CalibratedClassifierCV(estimator, cv=folds, ensemble=False).fit(X, y, sample_weight=sample_weight)
     every = np.zeros((X_test.shape[0], n_classes))
     every[:, model.classes_] = model.predict_proba(X_test)
     return every

@@ -21,7 +21,7 @@ from fsvm_cli.evaluation.splits import Parts, Split, random_group_split, random_
 from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.learners.base import MeasuredCurves, NestedSubsets
 from fsvm_cli.numerics import check_input_range, one_blas_thread
-from fsvm_cli.ranking.base import LeakingRanker
+from fsvm_cli.ranking.base import LeakingRanker, SampleWeightRanker
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.kernels import fields_in_configs
 from fsvm_cli.svm import grid_search
@@ -93,6 +93,7 @@ def tuned(
             tolerance=svm.tolerance,
             ties=step.ties,
             class_weight=svm.class_weight,
+            sample_weight=machine.weights,
             C_unit=svm.C_unit,
         )
         machine = dataclasses.replace(
@@ -152,8 +153,9 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     check_input_range(X_test, dataset.feature_names, unseen=True)
     if groups is None and experiment.config.protocol.is_bootstrap:
         groups = np.arange(len(y))  # the copies of a row stay in one fold
-    of_parts = (None, None) if groups is None else (groups[split.train], groups[split.test])
-    return Parts(X_train, y[split.train], X_test, y[split.test], *of_parts)
+    in_train, in_test = (None, None) if groups is None else (groups[split.train], groups[split.test])
+    weights = None if dataset.sample_weight is None else dataset.sample_weight[split.train]
+    return Parts(X_train, y[split.train], X_test, y[split.test], in_train, in_test, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +198,7 @@ class DrawnTrial:
         source = self.experiment.source
         if isinstance(classifier, Classifier) and classifier.tune is not None:
             return tuned(
-                classifier.machine(source.class_names),
+                classifier.machine(source.class_names).weighted_by(self.parts.weights_train),
                 classifier.tune,
                 self.parts.X_train,
                 self.parts.y_train,
@@ -205,6 +207,8 @@ class DrawnTrial:
                 groups=self.parts.groups_train,
             )
         learner = classifier.learner(source.class_names, int(self.stream("classifier").integers(2**31)))
+        if self.parts.weights_train is not None:
+            learner = learner.weighted_by(self.parts.weights_train)
         return learner.tuned_on(self.parts.X_train, self.parts.y_train, self.parts.groups_train)
 
     def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
@@ -218,8 +222,11 @@ class DrawnTrial:
         X, y, groups = parts.all_rows() if ranking.sees_all_rows() else parts.training_rows()
         if isinstance(ranker, LeakingRanker) and ranker.sees_test_part(ranking.parameters()):
             ranker.fit(X, y, X_test=parts.X_test, y_test=parts.y_test)
-        else:
+        elif parts.weights_train is None:
             ranker.fit(X, y, groups)
+        else:
+            assert isinstance(ranker, SampleWeightRanker), "checked before"
+            ranker.fit(X, y, groups, parts.weights_train)
         self._rankers.append((ranking, ranker))
         return ranker
 

@@ -35,6 +35,7 @@ def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in it
     order: NDArray[np.intp],
     sizes: Sequence[int],
     groups: NDArray[np.intp] | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> list[SubsetPredictions]:
     """Train a fresh classifier on the first features of an order, for each size.
 
@@ -52,21 +53,34 @@ def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in it
         the same problem for every order.
     groups : ndarray of int, shape (n_train,), optional
         For an estimator whose ``fit`` takes them: samples of one group stay together where it cross-validates.
+    sample_weight : ndarray, shape (n_train,), optional
 
     Returns
     -------
     list of SubsetPredictions
         By size.
     """
-    grouping = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": groups}
+    beside = fit_arguments(estimator, groups, sample_weight)
     predictions = []
     for size in sizes:
         subset = sorted(order[:size])
-        fitted = clone(estimator).fit(X_train[:, subset], y_train, **grouping)
+        fitted = clone(estimator).fit(X_train[:, subset], y_train, **beside)
         predictions.append(
             SubsetPredictions(fitted, _predicted(fitted, X_train, subset), _predicted(fitted, X_test, subset))
         )
     return predictions
+
+
+def fit_arguments(
+    estimator: Any, groups: NDArray[np.intp] | None, sample_weight: NDArray[np.float64] | None
+) -> dict[str, NDArray[Any]]:
+    """Return what ``fit`` takes beside samples and classes: groups if it does take them, and weights if there are."""
+    arguments: dict[str, NDArray[Any]] = {}
+    if groups is not None and has_fit_parameter(estimator, "groups"):
+        arguments["groups"] = groups
+    if sample_weight is not None:
+        arguments["sample_weight"] = sample_weight
+    return arguments
 
 
 def _predicted(fitted: Any, X: NDArray[np.float64], subset: Sequence[np.intp]) -> NDArray[np.intp]:
@@ -137,11 +151,14 @@ class Learner(ABC):
         Whether every machine of the search that chose reached its duality gap.
     relevances : tuple of float
         Relevance of each feature, if tuning estimates it; empty otherwise.
+    weights : ndarray, shape (n_train,), or None
+        How many equal rows each training row stands for.
     """
 
     chosen: Mapping[str, float | int | str] = MappingProxyType({})
     converged: bool = True
     relevances: tuple[float, ...] = ()
+    weights: NDArray[np.float64] | None = None
 
     def tuned_on(
         self,
@@ -151,6 +168,16 @@ class Learner(ABC):
     ) -> Learner:
         """Return the learner tuned on data with the group of each row; itself if nothing is tuned."""
         return self
+
+    def weighted_by(self, weights: NDArray[np.float64] | None) -> Learner:  # noqa: ARG002 - for those that take some
+        """Return the learner for training rows with weights.
+
+        Raises
+        ------
+        TypeError
+            If it takes none, which a config is checked for.
+        """
+        raise TypeError(f"{type(self).__name__} takes no sample weights")
 
     def for_labels(self, labels: Mapping[int, Any]) -> Learner:  # noqa: ARG002 - for those that name classes
         """Return the learner for these labels instead of class codes."""
@@ -205,11 +232,17 @@ def with_gaps(curves: Curves) -> MeasuredCurves:
 
 
 def curves_of_estimator(
-    estimator: Any, subsets: NestedSubsets, groups: NDArray[np.intp] | None = None
+    estimator: Any,
+    subsets: NestedSubsets,
+    groups: NDArray[np.intp] | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> EstimatorCurves:
     """Train clones of an estimator in scikit-learn's manner on the first features of each order, for each size."""
     X_train, y_train, X_test, sizes = subsets.X_train, subsets.y_train, subsets.X_test, subsets.sizes
-    found = [nested_predictions(estimator, X_train, y_train, X_test, order, sizes, groups) for order in subsets.orders]
+    found = [
+        nested_predictions(estimator, X_train, y_train, X_test, order, sizes, groups, sample_weight)
+        for order in subsets.orders
+    ]
     return EstimatorCurves(
         np.array([[on.train for on in curve] for curve in found]),
         np.array([[on.test for on in curve] for curve in found]),

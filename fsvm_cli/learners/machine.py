@@ -61,16 +61,23 @@ class Machine(Learner):
         Selected hyperparameters on the training part, by their names in configs; empty if none were tuned.
     converged : bool
         Whether every machine of the search reached its duality gap.
+    weights : ndarray, shape (n_train,), or None
+        How many equal rows each training row stands for: C is multiplied by it.
     """
 
     svm: SVM
     approximation: Approximation | None = None
     chosen: Mapping[str, float | int | str] = dataclasses.field(default_factory=dict)
     converged: bool = True
+    weights: NDArray[np.float64] | None = None
 
     def with_parameters(self, **parameters: Any) -> Machine:
         """Return the machine with other parameters of `SVM`."""
         return dataclasses.replace(self, svm=SVM(**self.svm.get_params(deep=False) | parameters))
+
+    def weighted_by(self, weights: NDArray[np.float64] | None) -> Machine:
+        """Return the machine for training rows with weights."""
+        return dataclasses.replace(self, weights=weights)
 
     def tuned_on(
         self,
@@ -107,10 +114,10 @@ class Machine(Learner):
 
     def _curves(self, subsets: NestedSubsets) -> Curves:
         if not self.is_plain or needs_a_cache(len(subsets.y_train), self.svm.solver):
-            return curves_of_estimator(self.estimator(), subsets)
+            return curves_of_estimator(self.estimator(), subsets, sample_weight=self.weights)
         return nested_curves(
             self.kernel,
-            weighted_bounds(self.svm.C, subsets.y_train, self.svm.class_weight),
+            weighted_bounds(self.svm.C, subsets.y_train, self.svm.class_weight, self.weights),
             subsets.X_train,
             subsets.y_train,
             subsets.X_test,

@@ -54,6 +54,8 @@ class TunedMachine(Learner):
     chosen : dict of str to value
     converged : bool
         Whether every machine of the search reached its duality gap.
+    weights : ndarray, shape (n_train,), or None
+        How many equal rows each training row stands for: C is multiplied by it.
     """
 
     kernel: Literal["linear", "gaussian"]
@@ -65,6 +67,11 @@ class TunedMachine(Learner):
     C: float = np.nan
     chosen: Mapping[str, float | int | str] = dataclasses.field(default_factory=dict)
     converged: bool = True
+    weights: NDArray[np.float64] | None = None
+
+    def weighted_by(self, weights: NDArray[np.float64] | None) -> TunedMachine:
+        """Return the machine for training rows with weights."""
+        return dataclasses.replace(self, weights=weights)
 
     def tuned_on(self, X: NDArray[np.float64], y: NDArray[np.intp], groups: NDArray[np.intp] | None) -> TunedMachine:
         """Choose C; of equally accurate candidates as `grid_search` does, of machines of pairs the smallest."""
@@ -87,6 +94,7 @@ class TunedMachine(Learner):
                 folds,
                 n_classes=len(present),
                 class_weight=self.class_weight,
+                sample_weight=self.weights,
             )
             C, converged = found.C, found.choice_converged
         return dataclasses.replace(self, C=C, chosen={"C": C}, converged=converged)
@@ -102,7 +110,7 @@ class TunedMachine(Learner):
     def curves(self, subsets: NestedSubsets) -> Curves:
         """Train a fresh machine on the first features of each order, for each size."""
         if self._has_pairs(subsets.n_classes) or needs_a_cache(len(subsets.y_train), "auto"):
-            return curves_of_estimator(self.estimator(), subsets)
+            return curves_of_estimator(self.estimator(), subsets, sample_weight=self.weights)
         if self.kernel == "linear":
             return self._nested(subsets, subsets.orders, subsets.sizes, subsets.X_train)
         found = [
@@ -124,7 +132,7 @@ class TunedMachine(Learner):
         """Train machines with the kernel that suits the kept features."""
         return nested_curves(
             kernel_for(self.kernel, kept),
-            weighted_bounds(self.C, subsets.y_train, self.class_weight),
+            weighted_bounds(self.C, subsets.y_train, self.class_weight, self.weights),
             subsets.X_train,
             subsets.y_train,
             subsets.X_test,
@@ -148,12 +156,11 @@ class TunedMachine(Learner):
     def _best_of_pairs(
         self, X: NDArray[np.float64], codes: NDArray[np.intp], folds: Sequence[Fold]
     ) -> tuple[float, bool]:
-        weights = np.ones(len(codes))
-        if self.class_weight is not None:
-            weights = weighted_bounds(1.0, codes, self.class_weight)
+        weights = weighted_bounds(1.0, codes, self.class_weight, self.weights)
         right, converged = np.zeros(len(self.Cs)), True
         for (c, C), (train, left_out) in itertools.product(enumerate(self.Cs), folds):
-            machine = self._machine(C).fit(X[train], codes[train])
+            of_rows = None if self.weights is None else self.weights[train]
+            machine = self._machine(C).fit(X[train], codes[train], of_rows)
             right[c] += weights[left_out] @ (machine.predict(X[left_out]) == codes[left_out])
             converged &= bool(np.all(machine.converged_))
         is_best = right >= right.max() * (1 - 1e-9)  # sums in one order, but of weights that are not whole

@@ -133,7 +133,7 @@ class Export:
     rows : ndarray of int
         That it is fitted on: the training rows where the config has a given split, else all.
     fit_parameters : dict of str to value
-        What the steps take beside samples and classes: the groups, for a selector that cross-validates.
+        What the steps take beside samples and classes: the groups, for a selector that cross-validates, and weights.
     na : tuple of str
         What else stands for a missing value in the file.
     """
@@ -194,7 +194,8 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
     groups = None if dataset.groups is None else dataset.groups[rows]
     scaling = ranking.scaling or config.scaling
     scaled = fit_scaling(scaling, X).transform(X)
-    parts = Parts(scaled, y, scaled[:0], y[:0], groups)
+    weights = None if dataset.sample_weight is None else dataset.sample_weight[rows]
+    parts = Parts(scaled, y, scaled[:0], y[:0], groups, weights_train=weights)
     # With the random streams of a split that no trial uses.
     drawn = DrawnTrial(
         experiment, Trial(dataset.n_samples, config.protocol.splits + config.protocol.is_bootstrap), parts
@@ -214,7 +215,9 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
         ("classifier", learner.estimator if isinstance(learner, EstimatorLearner) else ranking_arguments["estimator"])
     ]
     asking = [name for name, step in steps if getattr(step, "cross_validates", False)]
-    fit_parameters = {} if groups is None else {f"{name}__groups": groups for name in asking}
+    fit_parameters: dict[str, Any] = {} if groups is None else {f"{name}__groups": groups for name in asking}
+    weighing = [] if weights is None else ["selector", "classifier"]
+    fit_parameters |= {f"{name}__sample_weight": weights for name in weighing}
     na = config.dataset.na if isinstance(config.dataset, FileSpec) else ()
     return Export(Pipeline(steps), dataset, rows, fit_parameters, na)
 
@@ -282,13 +285,13 @@ def as_python(exported: Export, experiment: Experiment, folder: Path) -> str:
     is_part = len(exported.rows) < exported.dataset.n_samples
     of_rows = "[data.train_indices]" if is_part else ""
     samples += f".iloc{of_rows}" if is_part and not sp.issparse(exported.dataset.X) else of_rows
-    groups = "".join(f", {name}=data.groups{of_rows}" for name in exported.fit_parameters)
+    beside = "".join(f", {name}=data.{name.partition('__')[2]}{of_rows}" for name in exported.fit_parameters)
     lines = [
         *imports,
         "",
         f"data = load_dataset({content!r})",
         f"model = {code}",
-        f"model.fit({samples}, data.labels(){of_rows}{groups})",
+        f"model.fit({samples}, data.labels(){of_rows}{beside})",
     ]
     return "\n".join(lines) + "\n"
 

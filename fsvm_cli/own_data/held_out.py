@@ -38,7 +38,7 @@ from fsvm_cli.evaluation.metrics import (
     metric_of_counts,
     needs_scores,
 )
-from fsvm_cli.evaluation.roc import area_under_roc
+from fsvm_cli.evaluation.roc import area_under_roc, limits_of_area, variance_of_area
 from fsvm_cli.evaluation.score_metrics import limits_for_other_samples, score_metric
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
@@ -410,8 +410,9 @@ def evaluate(
     recalls = tuple(share_of(int(confusion[k, k]), int(n_of_class[k])) for k in range(len(classes)))
     area = None
     if scores is not None and (n_of_class > 0).all():
-        found = area_under_roc(scores, y == 1)
-        area = Share(found.area, found.low, found.high, len(y))
+        found = area_under_roc(scores, y == 1).area
+        counts = (float(each) for each in (n_of_class[1], n_of_class[0]))
+        area = Share(found, *limits_of_area(found, variance_of_area(scores, y == 1), *counts), len(y))
     log_loss = brier = None
     if probabilities is not None:
         own = probabilities[np.arange(len(y)), y]

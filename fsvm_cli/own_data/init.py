@@ -223,6 +223,8 @@ def _rankings(source: DataSource, *, is_imbalanced: bool) -> Iterator[str]:
         method = ranking_methods()[offer.method]
         if reason_against_sparse(data, method) or (offer.method in SPARSE_ONLY_METHODS and not data.is_sparse):
             continue
+        if data.has_weights and not method.takes_sample_weight:
+            continue
         if offer.machine == "gaussian" and data.is_sparse:
             continue
         fits = data.n_samples <= offer.most_rows and data.n_features <= offer.most_features

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 import threadpoolctl
 
 from fsvm_cli.config_io import Document, as_in_documents, validate
@@ -29,7 +30,7 @@ from fsvm_cli.files import is_file
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.own_data.request import SEED, ranking_request
 from fsvm_cli.ranking.always_keep import with_kept_first
-from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.base import SampleWeightRanker, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -106,6 +107,7 @@ def rank(
     missing: MissingRule = "refuse",
     categorical: CategoricalRule = "refuse",
     groups: str | None = None,
+    sample_weight: str | None = None,
     drop: Sequence[str] = (),
     separator: Separator | None = None,
     encoding: str | None = None,
@@ -136,6 +138,8 @@ def rank(
         What to do about columns of words: one feature for each word, or the words' numbers.
     groups : str, optional
         Column whose rows with the same value stay together where a method cross-validates; no feature.
+    sample_weight : str, optional
+        Column that says how many equal rows each row stands for, >= 0; no feature.
     drop : sequence of str, optional
         Columns that are no features.
     separator : {",", ";", "tab", "|", "space", ":"}, optional
@@ -199,6 +203,7 @@ def rank(
 
     request = ranking_request(method, scaling, parameters=parameters)
     options = {"target": target, "missing": missing, "categorical": categorical, "groups": groups, "drop": drop}
+    options |= {"sample_weight": sample_weight}
     of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None, "sheet": sheet}
     of_text |= {"header_rows": None if header_rows is None else str(header_rows)}
     if isinstance(table, pd.DataFrame):
@@ -367,6 +372,8 @@ def rank_features(
 
         if reason := reason_against_sparse(metadata_of(source), request.method):
             raise UsageError(reason)
+    if reason := reason_against_weights(source, request.method):
+        raise UsageError(reason)
     ranker, caveats = _fitted(dataset, request, overwrite=overwrite, certify=certify)
     q_values = None if fdr is None else _q_values(dataset, request, fdr)
     if fdr == "knockoffs":
@@ -415,6 +422,16 @@ def is_certifiable(method: type[Ranker]) -> bool:
     return "certify" in method.outside_configs
 
 
+def reason_against_weights(source: DataSource, method: type[Ranker]) -> str:
+    """Return why a ranking method cannot rank the features of rows with weights; empty if it can, or there are none."""
+    if method.takes_sample_weight or not metadata_of(source).has_weights:
+        return ""
+    from fsvm_cli.ranking.registry import ranking_methods  # noqa: PLC0415 - imports all that configs can name
+
+    able = ", ".join(name for name, each in ranking_methods().items() if each.takes_sample_weight)
+    return f"{source.name}: {method.method} takes no sample weights; methods that do: {able}"
+
+
 KNOCKOFFS_CAVEAT = (
     "knockoffs have the means and covariances of the columns, not more: on columns far from normal the rate is "
     "approximate, and fewer than ten discoveries are never made at 10 %"
@@ -432,6 +449,8 @@ def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> 
             "--fdr: rows of one group depend on each other, and controls of independent rows find too much; give one "
             "row for each group, and leave --groups out"
         )
+    if dataset.sample_weight is not None:
+        raise UsageError("--fdr: controls are of rows that weigh the same; leave --sample-weight out")
     names = list(dict.fromkeys(dataset.source_columns or dataset.feature_names))
     place = {name: number for number, name in enumerate(names)}
     columns = np.array([place[name] for name in dataset.source_columns or dataset.feature_names])
@@ -470,10 +489,14 @@ def _fitted(
             ranker, chosen = request.estimator(dataset.class_names, scaled)
             # Certificates of other methods may hold all pairs of rows, and are given on request alone.
             if certify is None:
-                certify = ranker.method == "rfe" and ranker.kernel_object(scaled).is_linear
+                linear_elimination = ranker.method == "rfe" and ranker.kernel_object(scaled).is_linear
+                certify = linear_elimination and not sp.issparse(scaled)
             if certify:
                 ranker.set_params(certify=True)
-            ranker.fit(scaled, dataset.y, dataset.groups)
+            if isinstance(ranker, SampleWeightRanker):
+                ranker.fit(scaled, dataset.y, dataset.groups, dataset.sample_weight)
+            else:
+                ranker.fit(scaled, dataset.y, dataset.groups)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error
     except (UsageError, DataError):

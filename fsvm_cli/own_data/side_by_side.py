@@ -16,7 +16,7 @@ from fsvm_cli.data.source import metadata_of
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.files import write_atomically
-from fsvm_cli.own_data.rank import rank_features
+from fsvm_cli.own_data.rank import rank_features, reason_against_weights
 from fsvm_cli.own_data.request import SEED, ranking_request
 from fsvm_cli.ranking.ranks import ranks_of
 from fsvm_cli.ranking.registry import reason_against_sparse
@@ -92,6 +92,8 @@ def rank_side_by_side(source: DataSource, scaling: str, always_keep: Sequence[st
             )
         elif reason_against_sparse(metadata_of(source), request.method):
             caveats.append(f"left out: {method} takes no sparse data")
+        elif reason_against_weights(source, request.method):
+            caveats.append(f"left out: {method} takes no sample weights")
         else:
             rankings.append(rank_features(source, request, always_keep=always_keep))
     if not rankings:

@@ -78,15 +78,16 @@ class AlwaysKeep(Selector, BaseEstimator):
         """Whether the ranker takes groups of samples."""
         return self.ranker.cross_validates
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
-        """Rank the features; as in ``Ranker.fit``.
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Rank the features; as in ``Ranker.fit``, or with weights ``SampleWeightRanker.fit``.
 
         Raises
         ------
         ValueError
             If a feature that is to be kept is not there or named twice, or there are more of them than are selected.
         """
-        self.ranker_ = clone(self.ranker).set_params(n_features_to_select=None).fit(X, y, groups)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.ranker_ = clone(self.ranker).set_params(n_features_to_select=None).fit(X, y, groups, **weights)
         self.n_features_in_ = self.ranker_.n_features_in_
         kept, n_features = list(self.kept), self.n_features_in_
         n_selected = max(n_features // 2, 1) if self.n_features_to_select is None else self.n_features_to_select

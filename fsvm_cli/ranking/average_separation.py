@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import SampleWeightRanker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class AverageSeparation(Ranker):
+class AverageSeparation(SampleWeightRanker):
     """Mean distance between samples of opposite classes, feature by feature.
 
         score_j = mean of |x_kj - x_lj| over all pairs of a sample k of one class and a sample l of the other
@@ -50,24 +51,41 @@ class AverageSeparation(Ranker):
     """
 
     method = "average-separation"
+    accepts_sparse = True
+    scores_columns_apart = True
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    def _scores(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        n_classes: int,
+        weights: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
         one_against_rest = [1] if n_classes == 2 else range(n_classes)
-        total = _sum_of_distances(X)
+        total = _sum_of_distances(X, weights)
         separations = []
         for code in one_against_rest:
-            inside, outside = X[y == code], X[y != code]
-            between = total - _sum_of_distances(inside) - _sum_of_distances(outside)
-            separations.append(between / (len(inside) * len(outside)))
+            inside, outside = y == code, y != code
+            of_parts = [None if weights is None else weights[own] for own in (inside, outside)]
+            between = total - _sum_of_distances(X[inside], of_parts[0]) - _sum_of_distances(X[outside], of_parts[1])
+            sizes = (np.count_nonzero(own) if weights is None else weights[own].sum() for own in (inside, outside))
+            separations.append(between / math.prod(sizes))
         scores: NDArray[np.float64] = np.mean(separations, axis=0)
         return scores
 
 
-def _sum_of_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum of the distances over all unordered pairs of rows, shape (n_features,)."""
-    n_samples = len(X)
-    # In ascending order the i-th value is the larger of a pair i times and the smaller n - 1 - i times. Centring
+def _sum_of_distances(X: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Sum of the distances over all unordered pairs of rows, each times both weights, shape (n_features,)."""
+    # In ascending order a value is the larger of a pair with all before it, and the smaller with all behind. Centring
     # keeps the cancellation small where the values lie far from zero.
-    ascending = np.sort(X - X.mean(axis=0), axis=0)
-    sums: NDArray[np.float64] = (2 * np.arange(n_samples) - n_samples + 1) @ ascending
+    centred = X - X.mean(axis=0)
+    sums: NDArray[np.float64]
+    if weights is None:
+        n_samples = len(X)
+        sums = (2 * np.arange(n_samples) - n_samples + 1) @ np.sort(centred, axis=0)
+    else:
+        order = np.argsort(centred, axis=0)
+        own = weights[order]
+        up_to = np.cumsum(own, axis=0)
+        sums = (own * (2.0 * up_to - own - up_to[-1]) * np.take_along_axis(centred, order, axis=0)).sum(axis=0)
     return sums

@@ -10,6 +10,7 @@ What the ranking methods that may be shown the test part have in common: how it 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from abc import ABC, abstractmethod
 from dataclasses import field
@@ -21,7 +22,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from fsvm_cli.memory_check import check_memory_for_pairs
-from fsvm_cli.numerics import check_input_range, feature_called, one_blas_thread, refusing_overflow
+from fsvm_cli.numerics import check_input_range, feature_called, one_blas_thread, refusing_overflow, row_blocks
 from fsvm_cli.ranking.parameters import NamedMethod
 from fsvm_cli.validation import validated
 
@@ -197,6 +198,13 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     accepts_sparse: ClassVar[bool] = False
     """Whether `_scores` accepts a CSR matrix; other methods refuse one, because most would fill it."""
 
+    scores_columns_apart: ClassVar[bool] = False
+    """Whether the score of a feature is one of its column and the classes alone. `_scores` then gets a CSR matrix in
+    blocks of columns, each of them full."""
+
+    takes_sample_weight: ClassVar[bool] = False
+    """Whether `fit` takes ``sample_weight``; see `SampleWeightRanker`."""
+
     pair_matrices: ClassVar[int] = 0
     """Matrices of all pairs of samples that the method holds at a time, 0 where none need be."""
 
@@ -243,10 +251,13 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         return functools.partial(scores, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
 
     @one_blas_thread()
-    def _fit(self, X: Any, y: Any, scores: Callable[..., NDArray[np.float64]]) -> Self:
+    def _fit(self, X: Any, y: Any, scores: Callable[..., NDArray[np.float64]], sample_weight: Any = None) -> Self:
         """Score the features by `scores`, which takes what `_scores` takes, and rank them."""
         self.check_parameters()
         X, y = validated(self, X, y, accept_sparse=self._sparse_format())
+        if sample_weight is not None:
+            X, y, weights = _weighted(X, y, sample_weight)
+            scores = scores if (weights == 1.0).all() else functools.partial(scores, weights=weights)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"{self.method} needs samples of at least two classes; y holds only one class")
@@ -261,12 +272,24 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         self.chosen_: dict[str, float | int | str] = {}
         self.diagnostics_: dict[str, dict[str, NDArray[Any]]] = {}
         with refusing_overflow(self.method):
-            self.scores_ = scores(X, codes, len(self.classes_))
+            self.scores_ = self._scores_by_blocks(scores, X, codes)
         self._check_scores()
         self.ranking_ = np.empty(n_features, dtype=np.intp)
         self.ranking_[order_of(self.scores_)] = np.arange(1, n_features + 1)
         self.support_ = self.ranking_ <= n_selected
         return self
+
+    def _scores_by_blocks(
+        self, scores: Callable[..., NDArray[np.float64]], X: Any, codes: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Score the features, those of a sparse matrix a block of full columns after the other where that can be."""
+        if not (sp.issparse(X) and self.scores_columns_apart):
+            return scores(X, codes, len(self.classes_))
+        by_column = X.tocsc()
+        blocks = row_blocks(X.shape[1], X.shape[0])
+        return np.concatenate(
+            [scores(by_column[:, own].toarray(order="C"), codes, len(self.classes_)) for own in blocks]
+        )
 
     def _given_names(self) -> Sequence[str] | None:
         return getattr(self, "feature_names_in_", None)
@@ -295,6 +318,67 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         tags.array_api_support = False
         tags.input_tags.sparse = self.accepts_sparse
         return tags
+
+
+def _weighted(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
+    """Return the samples that take part, and their weights.
+
+    Raises
+    ------
+    ValueError
+        If there is not one finite weight >= 0 for each sample, or all are 0.
+    """
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != y.shape:
+        raise ValueError(
+            f"sample_weight has the shape {weights.shape}; one weight is needed for each of {len(y)} samples"
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
+        raise ValueError("sample_weight must hold finite numbers >= 0")
+    if not weights.any():
+        raise ValueError("all weights in sample_weight are zero; one sample of each class needs a weight above 0")
+    if weights.all():
+        return X, y, weights
+    return X[weights > 0.0], y[weights > 0.0], weights[weights > 0.0]
+
+
+class SampleWeightRanker(Ranker):
+    """A ranking method that takes sample weights: a sample of weight 2 counts as two equal ones.
+
+    `_scores` takes ``weights``, ndarray of shape (n_samples,), all above 0, or None where all are 1.
+    """
+
+    takes_sample_weight = True
+
+    @abstractmethod
+    def _scores(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        n_classes: int,
+        weights: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """Score the features of `X` for class codes `y`; see `Ranker`."""
+
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Score and rank the features.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+        y : array-like, shape (n_samples,)
+            Class labels, at least two classes.
+        groups : array-like, shape (n_samples,), optional
+            As in ``Ranker.fit``.
+        sample_weight : array-like, shape (n_samples,), optional
+            How many equal samples each one stands for, >= 0, whole or not. One of weight 0 does not take part.
+
+        Raises
+        ------
+        ValueError
+            As in ``Ranker.fit``, or if the weights are no finite numbers >= 0, one for each sample.
+        """
+        return self._fit(X, y, self._scores_with(groups, y), sample_weight)
 
 
 def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -333,21 +417,29 @@ def _rounding_of_zero(values: NDArray[np.float64]) -> float:
     return ROUNDING_OF_ZERO * min(largest, 1.0)
 
 
-def order_by_content(X: NDArray[np.float64]) -> NDArray[np.intp]:
+def order_by_content(X: Any) -> NDArray[np.intp]:
     """Return the columns of `X` ordered by their values.
 
     Methods that draw features at random go through them in this order, so that the scores move with the features.
 
     Parameters
     ----------
-    X : ndarray, shape (n_samples, n_features)
+    X : ndarray or CSR matrix, shape (n_samples, n_features)
+        A sparse one by the samples that have a value, and then by the values.
 
     Returns
     -------
     ndarray of int, shape (n_features,)
         Equal columns keep the order in which they stand.
     """
-    contents = [np.ascontiguousarray(column).tobytes() for column in X.T]
+    contents: list[Any]
+    if sp.issparse(X):
+        by_column = sp.csc_array(X)
+        by_column.sort_indices()
+        own = [slice(*ends) for ends in itertools.pairwise(by_column.indptr.tolist())]
+        contents = [(by_column.indices[each].tolist(), by_column.data[each].tolist()) for each in own]
+    else:
+        contents = [np.ascontiguousarray(column).tobytes() for column in X.T]
     return np.array(sorted(range(X.shape[1]), key=contents.__getitem__), dtype=np.intp)
 
 

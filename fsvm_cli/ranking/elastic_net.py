@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from annotated_types import Gt, Le
@@ -66,14 +66,20 @@ class ElasticNet(PenaltyPath):
 
     mixing: Annotated[float, Gt(0), Le(1)] = 0.5
 
-    def _path(self, X: NDArray[np.float64], labels: NDArray[np.intp]) -> Iterator[NDArray[np.float64]]:
+    def _path(
+        self, X: Any, labels: NDArray[np.intp], weights: NDArray[np.float64] | None
+    ) -> Iterator[NDArray[np.float64]]:
         with self._noting_missed_tolerance():
-            weights = path_weights(X, labels, self.mixing, self._factors())
+            weights = path_weights(X, labels, self.mixing, self._factors(), weights)
         yield from weights
 
 
 def path_weights(
-    X: NDArray[np.float64], labels: NDArray[np.intp], mixing: float, factors: NDArray[np.float64]
+    X: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    mixing: float,
+    factors: NDArray[np.float64],
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the sizes of the weights along a path of weakening penalties.
 
@@ -86,6 +92,7 @@ def path_weights(
         Share of the 1-norm.
     factors : ndarray, shape (n_steps,)
         Ascending; by what the penalty is weaker than where all weights are 0.
+    sample_weight : ndarray, shape (n_samples,), optional
 
     Returns
     -------
@@ -94,8 +101,12 @@ def path_weights(
     from sklearn.linear_model import enet_path  # noqa: PLC0415 - slow to import, and seldom needed
 
     # A constant feature has to be 0, not what rounding leaves of it.
-    features = np.where(np.ptp(X, axis=0) > 0, X - X.mean(axis=0), 0.0)
-    target = labels - labels.mean()
+    features = np.where(np.ptp(X, axis=0) > 0, X - np.average(X, axis=0, weights=sample_weight), 0.0)
+    target = labels - np.average(labels, weights=sample_weight)
+    if sample_weight is not None:
+        # Least squares with weights are those of rows that are multiplied by their roots.
+        roots = np.sqrt(sample_weight / sample_weight.mean())
+        features, target = features * roots[:, None], target * roots
     strongest = float(np.abs(features.T @ target).max(initial=0.0)) / (len(X) * mixing)
     if strongest <= 0:
         return np.zeros((len(factors), X.shape[1]))

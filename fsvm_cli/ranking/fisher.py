@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import SampleWeightRanker
 from fsvm_cli.svm.labels import machine_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Fisher(Ranker):
+class Fisher(SampleWeightRanker):
     """Distance of the class means over the sum of the class variances, feature by feature.
 
     With μ± the means and σ±² the variances (over n±) of a feature in the two classes,
@@ -62,10 +62,18 @@ class Fisher(Ranker):
     """
 
     method = "fisher"
+    accepts_sparse = True
+    scores_columns_apart = True
 
     variant: Literal["corrected", "as-printed"] = "corrected"
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    def _scores(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        n_classes: int,
+        weights: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
         spread = np.ptp(X, axis=0)
         varies = spread > 0
         # In units of the range, and from the first row on, rounding does not depend on where the values lie.
@@ -75,11 +83,20 @@ class Fisher(Ranker):
         printed = self.variant == "as-printed"
         ratios = []
         for labels in machine_labels(y, n_classes)[0]:
-            positive, negative = shifted[labels > 0], shifted[labels < 0]
-            means = positive.mean(axis=0), negative.mean(axis=0)
+            means, variances = zip(*(_moments(shifted, own, weights) for own in (labels > 0, labels < 0)), strict=True)
             numerator = np.abs(means[0] + means[1] + 2 * offset) if printed else np.abs(means[0] - means[1])
-            variances = positive.var(axis=0) + negative.var(axis=0)
-            ratios.append(numerator / np.maximum(variances, np.finfo(np.float64).eps ** 2))
+            ratios.append(numerator / np.maximum(sum(variances), np.finfo(np.float64).eps ** 2))
         scores = np.zeros(X.shape[1])
         scores[varies] = np.mean(ratios, axis=0) / unit
         return scores
+
+
+def _moments(
+    X: NDArray[np.float64], rows: NDArray[np.bool_], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and variance of each column over some rows."""
+    own = X[rows]
+    if weights is None:
+        return own.mean(axis=0), own.var(axis=0)
+    mean: NDArray[np.float64] = np.average(own, axis=0, weights=weights[rows])
+    return mean, np.average((own - mean) ** 2, axis=0, weights=weights[rows])

@@ -6,9 +6,11 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+import scipy.sparse as sp
 from annotated_types import Ge
 
-from fsvm_cli.ranking.base import order_of
+from fsvm_cli.numerics import value_ranges
+from fsvm_cli.ranking.base import SampleWeightRanker, order_of
 from fsvm_cli.ranking.machine_ranker import SVMRanker
 from fsvm_cli.svm import fit_one_vs_rest
 from fsvm_cli.svm.costs import unit_of_c
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm import Kernel
 
 
-class GradientAngle(SVMRanker):
+class GradientAngle(SampleWeightRanker, SVMRanker):
     """How closely the decision function's gradient follows each axis, near the decision boundary.
 
     With g the decision function of a machine, and the mean taken over the points x_i near its margin,
@@ -115,15 +117,22 @@ class GradientAngle(SVMRanker):
     """
 
     method = "gradient-angle"
+    accepts_sparse = True
 
     outside_configs = SVMRanker.outside_configs | {"certify"}
 
     epsilon: Annotated[float, Ge(0)] = 0.1
     certify: bool = field(default=False, kw_only=True)
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    def _scores(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        n_classes: int,
+        weights: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
         kernel = self.kernel_object(X)
-        bounds = self.bounds(y) * unit_of_c(self.C_unit, kernel, X)
+        bounds = self.bounds(y, weights) * unit_of_c(self.C_unit, kernel, X, weights)
         training = training_set(kernel, X, self.solver, self.cache_mb)
         machines = fit_one_vs_rest(
             training, y, bounds, n_classes, tolerance=self.tolerance, solver=self.solver, on_failure="flag"
@@ -134,8 +143,10 @@ class GradientAngle(SVMRanker):
         labels = [np.where(y == code, 1.0, -1.0) for code in ([1] if n_classes == 2 else range(n_classes))]
         trained = [*zip(labels, machines.coefficients, decision, strict=True)]
         if self.certify:
+            if sp.issparse(X) or weights is not None:
+                raise ValueError(f"{self.method}: certify=True takes neither a sparse matrix nor sample weights")
             return self._certified(kernel, X, bounds, trained)
-        return self._mean_angles(kernel, X, bounds, trained)
+        return self._mean_angles(kernel, X, bounds, trained, weights)
 
     def _mean_angles(
         self,
@@ -143,6 +154,7 @@ class GradientAngle(SVMRanker):
         X: NDArray[np.float64],
         bounds: NDArray[np.float64],
         machines: Sequence[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]],
+        weights: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """Return the scores by machines that are given by their labels, coefficients alpha_i y_i and outputs."""
         samples = centred(X, centre_of(X)) if kernel.is_linear else X
@@ -150,13 +162,18 @@ class GradientAngle(SVMRanker):
         for y, c, outputs in machines:
             alpha, support = c * y, np.flatnonzero(c)
             region = margin_region(y * outputs, np.flatnonzero((alpha > 0) & (alpha < bounds)), support, self.epsilon)
+            if kernel.is_linear and sp.issparse(
+                X
+            ):  # the gradient is the same everywhere, and fills a row for each point
+                region = region[:1]
             steepness = np.abs(kernel.input_gradient(samples[support], samples[region], c[support]))
             # What moves g by less than a tie over all of the data is what the solver left over, and has no direction.
-            steepness = steepness[steepness @ np.ptp(X, axis=0) > TIE_TOLERANCES * self.tolerance]
+            is_steep = steepness @ value_ranges(X) > TIE_TOLERANCES * self.tolerance
+            steepness, own = steepness[is_steep], None if weights is None else weights[region][is_steep]
             if len(steepness):
                 cosines = steepness / np.linalg.norm(steepness, axis=1, keepdims=True)
                 # arcsin of the cosine is the complement of the angle, exact where the angle is nearly a right one.
-                scores.append(2 / np.pi * np.arcsin(np.minimum(cosines, 1)).mean(axis=0))
+                scores.append(2 / np.pi * np.average(np.arcsin(np.minimum(cosines, 1)), axis=0, weights=own))
         return np.mean(scores, axis=0) if scores else np.zeros(X.shape[1])
 
     def _certified(

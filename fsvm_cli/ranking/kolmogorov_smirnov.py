@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import SampleWeightRanker
 from fsvm_cli.svm.labels import machine_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class KolmogorovSmirnov(Ranker):
+class KolmogorovSmirnov(SampleWeightRanker):
     """Largest distance between the distribution of a feature over all samples and over those of one class.
 
     With P̂ the relative frequency among all n samples,
@@ -56,22 +56,31 @@ class KolmogorovSmirnov(Ranker):
     """
 
     method = "kolmogorov-smirnov"
+    accepts_sparse = True
+    scores_columns_apart = True
 
     variant: Literal["two-sided", "as-printed"] = "two-sided"
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        n_samples = len(X)
+    def _scores(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        n_classes: int,
+        weights: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        weights = np.ones(len(X)) if weights is None else weights
+        total = weights.sum()
         order = np.argsort(X, axis=0)
         ascending = np.take_along_axis(X, order, axis=0)
         # The distributions step at the last of equal values.
         steps = np.vstack([ascending[1:] > ascending[:-1], np.ones((1, X.shape[1]), dtype=bool)])
-        overall = np.arange(1, n_samples + 1)[:, None] / n_samples
+        overall = np.cumsum(weights[order], axis=0) / total
         distances = []
         for labels in machine_labels(y, n_classes)[0]:
-            in_class = labels > 0
-            difference = overall - np.cumsum(in_class[order], axis=0) / np.count_nonzero(in_class)
+            in_class = np.where(labels > 0, weights, 0.0)
+            difference = overall - np.cumsum(in_class[order], axis=0) / in_class.sum()
             if self.variant == "two-sided":
                 difference = np.abs(difference)
             distances.append(np.max(difference, axis=0, where=steps, initial=0.0))
-        scores: NDArray[np.float64] = np.sqrt(n_samples) * np.mean(distances, axis=0)
+        scores: NDArray[np.float64] = np.sqrt(total) * np.mean(distances, axis=0)
         return scores

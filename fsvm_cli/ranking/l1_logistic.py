@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,18 +63,20 @@ class L1Logistic(PenaltyPath):
     """
 
     method = "l1-logistic"
+    accepts_sparse = True
 
-    def _path(self, X: NDArray[np.float64], labels: NDArray[np.intp]) -> Iterator[NDArray[np.float64]]:
+    def _path(
+        self, X: Any, labels: NDArray[np.intp], weights: NDArray[np.float64] | None
+    ) -> Iterator[NDArray[np.float64]]:
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import, and seldom needed
-        from sklearn.svm import l1_min_c  # noqa: PLC0415 - as above
 
         # From version 1.8 on the share of the 1-norm says it all, and naming the penalty is deprecated.
         names_penalty = getattr(LogisticRegression(), "penalty", "deprecated") != "deprecated"
         one_norm = {"penalty": "l1"} if names_penalty else {"l1_ratio": 1.0}
-        for C in l1_min_c(X, labels, loss="log") * self._factors():
+        for C in self._smallest_c(X, labels, weights, "log") * self._factors():
             model = LogisticRegression(
                 **one_norm, C=C, solver="liblinear", tol=TOLERANCE, max_iter=MAX_ITERATIONS, random_state=ORDER_SEED
             )
             with self._noting_missed_tolerance():
-                model.fit(X, labels)
+                model.fit(X, labels, sample_weight=weights)
             yield np.abs(model.coef_[0])

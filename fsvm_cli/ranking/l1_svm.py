@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,14 +63,17 @@ class L1Svm(PenaltyPath):
     """
 
     method = "l1-svm"
+    accepts_sparse = True
 
-    def _path(self, X: NDArray[np.float64], labels: NDArray[np.intp]) -> Iterator[NDArray[np.float64]]:
-        from sklearn.svm import LinearSVC, l1_min_c  # noqa: PLC0415 - slow to import, and seldom needed
+    def _path(
+        self, X: Any, labels: NDArray[np.intp], weights: NDArray[np.float64] | None
+    ) -> Iterator[NDArray[np.float64]]:
+        from sklearn.svm import LinearSVC  # noqa: PLC0415 - slow to import, and seldom needed
 
-        for C in l1_min_c(X, labels, loss="squared_hinge") * self._factors():
+        for C in self._smallest_c(X, labels, weights, "squared_hinge") * self._factors():
             machine = LinearSVC(
                 penalty="l1", dual=False, C=C, tol=TOLERANCE, max_iter=MAX_ITERATIONS, random_state=ORDER_SEED
             )
             with self._noting_missed_tolerance():
-                machine.fit(X, labels)
+                machine.fit(X, labels, sample_weight=weights)
             yield np.abs(machine.coef_[0])

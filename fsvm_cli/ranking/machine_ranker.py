@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.svm import Kernel, kernel_for
@@ -33,6 +33,9 @@ class MachineRanker(Ranker):
 
     trains_machines = True
     passed_down = frozenset({"kernel", "C", "tolerance", "solver"})
+
+    sparse_needs_linear: ClassVar[bool] = False
+    """Whether a method that accepts a sparse matrix does so with the linear kernel only."""
 
     kernel: str | Kernel = "linear"
     C: float = 1.0
@@ -67,9 +70,9 @@ class WeightedMachineRanker(MachineRanker):
 
     class_weight: ClassWeight | None = field(default=None, kw_only=True)
 
-    def bounds(self, y: NDArray[np.intp]) -> NDArray[np.float64]:
+    def bounds(self, y: NDArray[np.intp], sample_weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return the upper bound of alpha of each sample by the class codes, shape (n_samples,)."""
-        return weighted_bounds(self.C, self.classes_[y], self.class_weight)
+        return weighted_bounds(self.C, self.classes_[y], self.class_weight, sample_weight)
 
     def weights(self, y: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Return what C is multiplied by for each sample, shape (n_samples,); None where classes have no weights."""

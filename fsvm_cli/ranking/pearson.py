@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import SampleWeightRanker
 from fsvm_cli.svm.labels import machine_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Pearson(Ranker):
+class Pearson(SampleWeightRanker):
     """Absolute correlation of each feature with the class.
 
     With μ and σ the mean and standard deviation (over n) of a feature and of the labels y = ±1,
@@ -56,19 +56,29 @@ class Pearson(Ranker):
     """
 
     method = "pearson"
+    accepts_sparse = True
+    scores_columns_apart = True
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        labels = unit_columns(machine_labels(y, n_classes)[0].T)
-        scores: NDArray[np.float64] = np.minimum(np.abs(labels.T @ unit_columns(X)), 1).mean(axis=0)
+    def _scores(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        n_classes: int,
+        weights: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        labels = unit_columns(machine_labels(y, n_classes)[0].T, weights)
+        scores: NDArray[np.float64] = np.minimum(np.abs(labels.T @ unit_columns(X, weights)), 1).mean(axis=0)
         return scores
 
 
-def unit_columns(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def unit_columns(X: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """Centre each column and scale it to unit length, so that inner products are correlations.
 
     Parameters
     ----------
     X : ndarray, shape (n_samples, n_columns)
+    weights : ndarray, shape (n_samples,), optional
+        Of the samples, > 0, whose roots multiply the rows of what is returned.
 
     Returns
     -------
@@ -78,7 +88,9 @@ def unit_columns(X: NDArray[np.float64]) -> NDArray[np.float64]:
     # Differences from the first row are exact zeros where a column is constant; differences from its mean need not be.
     centred = X - X[0]
     centred /= np.maximum(np.abs(centred).max(axis=0), np.finfo(np.float64).tiny)
-    centred -= centred.mean(axis=0)
+    centred -= np.average(centred, axis=0, weights=weights)
+    if weights is not None:
+        centred *= np.sqrt(weights)[:, None]
     lengths = np.linalg.norm(centred, axis=0)
     columns: NDArray[np.float64] = centred / np.where(lengths > 0, lengths, 1)
     return columns

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import SampleWeightRanker
 from fsvm_cli.ranking.pearson import unit_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class PearsonRedundancy(Ranker):
+class PearsonRedundancy(SampleWeightRanker):
     """How little each feature correlates with the others; the classes play no part.
 
     With r_jk the correlation of features j and k over all samples,
@@ -53,8 +53,14 @@ class PearsonRedundancy(Ranker):
     method = "pearson-redundancy"
     is_supervised = False
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
-        columns = unit_columns(X)
+    def _scores(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],  # noqa: ARG002 - the contract of Ranker
+        n_classes: int,  # noqa: ARG002 - as above
+        weights: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        columns = unit_columns(X, weights)
         correlation = np.minimum(np.abs(columns.T @ columns), 1)
         np.fill_diagonal(correlation, 0)
         scores: NDArray[np.float64] = 1 - correlation.sum(axis=0) / max(X.shape[1] - 1, 1)

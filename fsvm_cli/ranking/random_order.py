@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from sklearn.utils import check_random_state
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import SampleWeightRanker
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-class RandomOrder(Ranker):
+class RandomOrder(SampleWeightRanker):
     """Every order of the features is equally likely, whatever the data.
 
     The scores are uniform random numbers, drawn in O(d).
@@ -44,10 +44,17 @@ class RandomOrder(Ranker):
     method = "random"
     is_supervised = False
     is_control = True
+    accepts_sparse = True
     passed_down = frozenset({"random_state"})
 
     random_state: int | np.random.RandomState | None = None
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
+    def _scores(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],  # noqa: ARG002 - nothing is looked at
+        n_classes: int,  # noqa: ARG002
+        weights: NDArray[np.float64] | None = None,  # noqa: ARG002
+    ) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = check_random_state(self.random_state).random_sample(X.shape[1])
         return scores

@@ -1,16 +1,17 @@
 """Machines on ever fewer features, for recursive feature elimination.
 
-Three kinds share one interface, `Machines`: with any kernel, linear on a working set of samples, and linear in the
-space of the features where there are many samples.
+Four kinds share one interface, `Machines`: with any kernel, linear on a working set of samples, of a full matrix or a
+sparse one, and linear in the space of the features where there are many samples.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 
 from fsvm_cli.memory_check import check_memory_for_pairs
@@ -52,6 +53,8 @@ MAX_TRAININGS = 50
 """Trainings of one machine at most, the last of them on all samples: one that misses its gap may never end."""
 PAIR_MATRICES = 3
 """Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
+SPARSE_PAIR_MATRICES = 2
+"""The same of linear machines on sparse samples, all of them at most: the Gram matrix and a factor."""
 DOWNDATE_ULPS = 80.0
 """What subtracting a feature's distances takes from a sample's, at most, in last digits of its largest distance. The
 term of a sample at distances x and x' from the centre is off by 13 / 2 last digits of (x + x')^2, which is no more than
@@ -65,7 +68,8 @@ class EliminationProblem:
     Attributes
     ----------
     kernel : AdditiveKernel
-    X : ndarray, shape (n_samples, n_features)
+    X : ndarray or CSR matrix, shape (n_samples, n_features)
+        A sparse one with the linear kernel only.
     labels : ndarray, shape (n_machines, n_samples)
         -1 or +1.
     C : ndarray, shape (n_samples,)
@@ -74,7 +78,7 @@ class EliminationProblem:
     """
 
     kernel: AdditiveKernel
-    X: NDArray[np.float64]
+    X: Any
     labels: NDArray[np.float64]
     C: NDArray[np.float64]
     tolerance: float
@@ -137,12 +141,25 @@ class Machines(ABC):
 
 
 def machines_for(problem: EliminationProblem) -> Machines:
-    """Choose how the machines are trained, linear ones on samples less their centre."""
+    """Choose how the machines are trained, linear ones on samples less their centre, which sparse ones have not.
+
+    Raises
+    ------
+    ValueError
+        If samples are sparse, and the kernel is not linear or the solver takes no sparse samples.
+    """
+    fast = problem.kernel.is_linear and problem.solver in {"auto", "smo"}
+    if sp.issparse(problem.X):
+        if not fast:
+            raise ValueError(
+                f"rfe with the {problem.kernel.name} kernel and solver '{problem.solver}' takes no sparse matrix; take "
+                "the linear kernel with solver 'auto' or 'smo', or a full matrix"
+            )
+        return SparseLinearMachines(problem)
     if problem.kernel.is_linear:
         problem = replace(problem, X=centred(problem.X, centre_of(problem.X)))
     if eliminates_in_feature_space(problem.kernel, problem.X, problem.solver):
         return FeatureSpaceMachines(problem)
-    fast = problem.kernel.is_linear and problem.solver in {"auto", "smo"}
     return LinearMachines(problem) if fast else KernelMachines(problem)
 
 
@@ -228,7 +245,7 @@ class Chunk(NamedTuple):
     rows : (n_chunk,) array of int
         Which of all samples, in ascending order.
     columns : (n_features, n_chunk) array
-        Their values of all features.
+        Their values of all features. Of sparse samples their `SparseColumns`, which no compiled function is handed.
     K : (n_chunk, n_chunk) array
         Their Gram matrix on the features that are left.
     y : (n_chunk,) array
@@ -239,7 +256,7 @@ class Chunk(NamedTuple):
     """
 
     rows: npt.NDArray[np.intp]
-    columns: Array
+    columns: Any
     K: Array
     y: Array
     box: Box
@@ -263,15 +280,18 @@ def make_chunk(  # noqa: PLR0917
     """
     own = columns if len(rows) == columns.shape[1] else np.ascontiguousarray(columns[:, rows])
     left = own[features]
-    box, factor = make_scratch(len(rows))
-    labels, bounds = y[rows], C[rows]
-    box.lower[:], box.upper[:] = np.where(labels > 0, 0.0, -bounds), np.where(labels > 0, bounds, 0.0)
-    box.c[:] = coefficients[rows]
-    K = left.T @ left
+    return _chunk_with(Chunk(rows, own, left.T @ left, y[rows], *make_scratch(len(rows))), len(left), coefficients, C)
+
+
+def _chunk_with(chunk: Chunk, n_terms: int, coefficients: Array, C: Array) -> Chunk:
+    """Fill in bounds, coefficients and bounds on rounding of a chunk whose kernel values are sums of so many terms."""
+    box, bounds = chunk.box, C[chunk.rows]
+    box.lower[:], box.upper[:] = np.where(chunk.y > 0, 0.0, -bounds), np.where(chunk.y > 0, bounds, 0.0)
+    box.c[:] = coefficients[chunk.rows]
     # A sum of d products, and up to d that are subtracted: two roundings of each, in units of the samples' lengths.
-    box.lengths[:] = np.sqrt(K.diagonal())
-    box.reach[:] = 2.0 * EPSILON * (len(left) + 6) * box.lengths
-    return Chunk(rows, own, K, labels, box, factor)
+    box.lengths[:] = np.sqrt(chunk.K.diagonal())
+    box.reach[:] = 2.0 * EPSILON * (n_terms + 6) * box.lengths
+    return chunk
 
 
 def drop_feature(chunk: Chunk, feature: int) -> None:
@@ -332,14 +352,10 @@ class LinearMachines(Machines):
 
     def __init__(self, problem: EliminationProblem) -> None:
         super().__init__(problem)
-        weights = problem.kernel.feature_weights(problem.X.shape[1])
-        self.columns = np.ascontiguousarray((problem.X if weights is None else problem.X * np.sqrt(weights)).T)
-        self.squares = (self.columns**2).sum(axis=1)
+        self.columns, self.squares = self._columns(problem.kernel.feature_weights(problem.X.shape[1]))
         self.trace = self.squares.sum()
-        none = np.zeros(len(problem.X))
-        self.chunks = [
-            make_chunk(_every_few(y), self.columns, self.features, y, none, problem.C) for y in problem.labels
-        ]
+        none = np.zeros(problem.X.shape[0])
+        self.chunks = [self._chunk(machine, _every_few(y), none) for machine, y in enumerate(problem.labels)]
         self.w = np.zeros((len(problem.labels), len(self.features)))
         self.outdated = False
         self.has_residuals = [False] * len(self.chunks)
@@ -368,18 +384,18 @@ class LinearMachines(Machines):
             return
         for chunk in self.chunks:
             for feature in dropped:
-                drop_feature(chunk, feature)
+                self._drop_from(chunk, feature)
 
     def solution(self, machine: int) -> MachineSolution:  # noqa: D102
         chunk = self.chunks[machine]
         box, c, residuals = chunk.box, chunk.box.c, None
-        if len(chunk.rows) < len(self.problem.X):
-            c = np.zeros(len(self.problem.X))
+        if len(chunk.rows) < self.problem.X.shape[0]:
+            c = np.zeros(self.problem.X.shape[0])
             c[chunk.rows] = box.c
         elif self.has_residuals[machine]:
             residuals = box.r, box.error, box.kernel_error
         # A matrix of d terms, and d downdates, round each entry 2 d + 2 times in units of |x_i| |x_k| as it was built.
-        error = 2.0 * EPSILON * (len(self.columns) + VALUE_TERMS) * float(self.trace)
+        error = 2.0 * EPSILON * (self.problem.X.shape[1] + VALUE_TERMS) * float(self.trace)
         return MachineSolution(c, compiled_bias(box), self.w[machine], (chunk.rows, chunk.K, error), residuals)
 
     def _train(self, machine: int) -> bool:
@@ -393,12 +409,8 @@ class LinearMachines(Machines):
                 found = solve(dual, tolerance=problem.tolerance, solver="interior-point", on_failure="flag")
                 converged = found.converged
                 restart_at(chunk, found.alpha * chunk.y)
-            w = self.w[machine]
-            normal_vector(chunk, self.features, w)
-            if len(chunk.rows) == len(problem.X):
-                return converged
-            bias = compiled_bias(chunk.box)
-            if not has_margin_violators(chunk.rows, self.columns, self.features, w, bias, problem.labels[machine]):
+            self._weigh(machine)
+            if len(chunk.rows) == problem.X.shape[0] or not self._has_margin_violators(machine):
                 return converged
             self._rebuild(machine, every=rounds_left == 1)
         raise AssertionError("the last round is on all samples")
@@ -406,14 +418,130 @@ class LinearMachines(Machines):
     def _rebuild(self, machine: int, *, every: bool = False) -> None:
         """Make the samples near the margin and those with alpha > 0, or `every` one, a machine's working set."""
         chunk, y = self.chunks[machine], self.problem.labels[machine]
-        margins = np.empty(len(y))
-        decision_values(self.columns, self.features, self.w[machine], compiled_bias(chunk.box), margins)
-        margins *= y
+        margins = y * self._decision_values(machine)
         coefficients = np.zeros(len(y))
         coefficients[chunk.rows] = chunk.box.c
         near = (margins < 1 + WORKING_SET_MARGIN) | (coefficients != 0)
         rows = np.arange(len(y)) if every or near.mean() > MAX_WORKING_SET_SHARE else np.flatnonzero(near)
-        self.chunks[machine] = make_chunk(rows, self.columns, self.features, y, coefficients, self.problem.C)
+        self.chunks[machine] = self._chunk(machine, rows, coefficients)
+
+    def _columns(self, weights: NDArray[np.float64] | None) -> tuple[Any, NDArray[np.float64]]:
+        """Return the features' columns, multiplied by the roots of the weights, and their squared lengths."""
+        X = self.problem.X
+        columns = np.ascontiguousarray((X if weights is None else X * np.sqrt(weights)).T)
+        return columns, (columns**2).sum(axis=1)
+
+    def _chunk(self, machine: int, rows: NDArray[np.intp], coefficients: Array) -> Chunk:
+        y, C = self.problem.labels[machine], self.problem.C
+        return make_chunk(rows, self.columns, self.features, y, coefficients, C)
+
+    def _drop_from(self, chunk: Chunk, feature: int) -> None:
+        drop_feature(chunk, feature)
+
+    def _weigh(self, machine: int) -> None:
+        """Compute the weights of the features that are left."""
+        normal_vector(self.chunks[machine], self.features, self.w[machine])
+
+    def _has_margin_violators(self, machine: int) -> bool:
+        """Return whether a sample outside the working set lies within the margin."""
+        chunk, y = self.chunks[machine], self.problem.labels[machine]
+        bias = compiled_bias(chunk.box)
+        return bool(has_margin_violators(chunk.rows, self.columns, self.features, self.w[machine], bias, y))
+
+    def _decision_values(self, machine: int) -> NDArray[np.float64]:
+        """Return the scores of all samples."""
+        values = np.empty(self.problem.X.shape[0])
+        bias = compiled_bias(self.chunks[machine].box)
+        decision_values(self.columns, self.features, self.w[machine], bias, values)
+        return values
+
+
+class SparseColumns(NamedTuple):
+    """Columns of a sparse matrix: those of feature j are at `starts[j]` to `starts[j + 1]`.
+
+    Attributes
+    ----------
+    starts : (n_features + 1,) array of int
+    samples : (n_stored,) array of int
+    values : (n_stored,) array
+    """
+
+    starts: npt.NDArray[np.intp]
+    samples: npt.NDArray[np.intp]
+    values: Array
+
+
+@njit(**COMPILED)
+def sparse_normal_vector(columns: SparseColumns, features: npt.NDArray[np.intp], c: Array, w: Array) -> None:
+    """Fill in the weight of each feature that is left, shape (n_left,)."""
+    for j in range(features.size):
+        w[j] = 0.0
+        for k in range(columns.starts[features[j]], columns.starts[features[j] + 1]):
+            w[j] += columns.values[k] * c[columns.samples[k]]
+
+
+@njit(**COMPILED)
+def sparse_decision_values(
+    columns: SparseColumns, features: npt.NDArray[np.intp], w: Array, bias: float, values: Array
+) -> None:
+    """Fill in the machine's scores of all samples, shape (n_samples,)."""
+    for i in range(values.size):
+        values[i] = bias
+    for j in range(features.size):
+        for k in range(columns.starts[features[j]], columns.starts[features[j] + 1]):
+            values[columns.samples[k]] += w[j] * columns.values[k]
+
+
+class SparseLinearMachines(LinearMachines):
+    """The same on a sparse matrix, from whose columns nothing is subtracted, for they would be sparse no more.
+
+    A feature that goes changes the rows of the Gram matrix that belong to samples which have it.
+    """
+
+    def __init__(self, problem: EliminationProblem) -> None:
+        check_memory_for_pairs(
+            "rfe on a sparse matrix", problem.X.shape[0], SPARSE_PAIR_MATRICES, "or take mutual-information"
+        )
+        super().__init__(problem)
+
+    def _columns(self, weights: NDArray[np.float64] | None) -> tuple[SparseColumns, NDArray[np.float64]]:
+        X = sp.csr_array(self.problem.X)
+        self.samples = X if weights is None else sp.csr_array(X * np.sqrt(weights))
+        return _sparse_columns(self.samples), self.samples.power(2).sum(axis=0)
+
+    def _chunk(self, machine: int, rows: NDArray[np.intp], coefficients: Array) -> Chunk:
+        own = self.samples if len(rows) == self.samples.shape[0] else self.samples[rows]
+        left = own if len(self.features) == own.shape[1] else own[:, self.features]
+        K = (left @ left.T).toarray()
+        y = self.problem.labels[machine][rows]
+        chunk = Chunk(rows, _sparse_columns(own), K, y, *make_scratch(len(rows)))
+        return _chunk_with(chunk, int(np.diff(left.indptr).max()), coefficients, self.problem.C)
+
+    def _drop_from(self, chunk: Chunk, feature: int) -> None:
+        columns, x = chunk.columns, np.zeros(len(chunk.rows))
+        own = slice(columns.starts[feature], columns.starts[feature + 1])
+        x[columns.samples[own]] = columns.values[own]
+        downdate_gram(chunk.K, chunk.box, chunk.factor, x)
+
+    def _weigh(self, machine: int) -> None:
+        chunk = self.chunks[machine]
+        sparse_normal_vector(chunk.columns, self.features, chunk.box.c, self.w[machine])
+
+    def _has_margin_violators(self, machine: int) -> bool:
+        within = self.problem.labels[machine] * self._decision_values(machine) < 1.0
+        within[self.chunks[machine].rows] = False
+        return bool(within.any())
+
+    def _decision_values(self, machine: int) -> NDArray[np.float64]:
+        values = np.empty(self.problem.X.shape[0])
+        bias = compiled_bias(self.chunks[machine].box)
+        sparse_decision_values(self.columns, self.features, self.w[machine], bias, values)
+        return values
+
+
+def _sparse_columns(X: Any) -> SparseColumns:
+    by_column = sp.csc_array(X)
+    return SparseColumns(by_column.indptr.astype(np.intp), by_column.indices.astype(np.intp), by_column.data)
 
 
 def _every_few(y: NDArray[np.float64]) -> NDArray[np.intp]:

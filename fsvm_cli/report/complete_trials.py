@@ -20,7 +20,7 @@ from fsvm_cli.evaluation.score_metrics import limits_for_other_samples
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.compared_methods import Ranked, Selected, compared_methods_of
 from fsvm_cli.experiment.outcome import stored_outcome
-from fsvm_cli.experiment.score_metrics import LOSS_SPREAD, measure_of
+from fsvm_cli.experiment.score_metrics import SPREADS, measure_of
 from fsvm_cli.learners.base import DUALITY_GAP
 from fsvm_cli.numerics import classifier_information, entropy
 from fsvm_cli.ranking.ard import AutomaticRelevance
@@ -133,8 +133,8 @@ class CompleteTrials:
         What classifiers measured on the training part, by name; NaN where there is none to measure it.
     test_confusion : ndarray of int, shape (n_sizes, n_classes, n_classes)
         Confusion matrices of the test part, summed over the trials.
-    loss_spread : ndarray, shape (n_trials, n_sizes)
-        Standard deviation of the losses of the test rows, where the log loss is computed; else NaN.
+    spreads : dict of str to ndarray, shape (n_trials, n_sizes)
+        What a test row contributes to the standard error of a figure of merit, by its name; see `SPREADS`.
     """
 
     splits: NDArray[np.intp]
@@ -148,7 +148,13 @@ class CompleteTrials:
     predictions: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
     measures: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     test_confusion: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.intp))
-    loss_spread: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    spreads: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    def spread_of(
+        self, metric: str, column: int, rows: NDArray[np.bool_] | slice = slice(None)
+    ) -> NDArray[np.float64] | None:
+        """Return what `spreads` holds of a figure of merit on one subset, shape (n_trials,), or None."""
+        return self.spreads[metric][rows, column] if metric in self.spreads else None
 
 
 def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], CompleteTrials]:
@@ -253,7 +259,7 @@ def _joined(blocks: Sequence[CompleteTrials]) -> CompleteTrials:
             for name in dict.fromkeys(name for block in blocks for name in block.measures)
         },
         test_confusion=sum((block.test_confusion for block in blocks[1:]), first.test_confusion),
-        loss_spread=np.concatenate([block.loss_spread for block in blocks]),
+        spreads={name: np.concatenate([block.spreads[name] for block in blocks]) for name in first.spreads},
     )
 
 
@@ -280,9 +286,9 @@ def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> Complet
         intervals=_intervals(experiment, confusions["test"][0], outcomes) if is_single else {},
         chosen=tuple(outcome.chosen for outcome in outcomes),
         predictions=outcomes[0].predictions_at(experiment.sizes),
-        measures=_measures(outcomes, experiment.sizes, {LOSS_SPREAD, *map(measure_of, experiment.score_metrics)}),
+        measures=_measures(outcomes, experiment.sizes, {*SPREADS.values(), *map(measure_of, experiment.score_metrics)}),
         test_confusion=confusions["test"].sum(axis=0),
-        loss_spread=_measure_of_each(outcomes, experiment.sizes, LOSS_SPREAD),
+        spreads=_spreads(experiment, outcomes),
     )
 
 
@@ -308,6 +314,12 @@ def _measure_of_each(outcomes: Sequence[Outcome], sizes: tuple[int, ...], name: 
             for outcome in outcomes
         ]
     )
+
+
+def _spreads(experiment: Experiment, outcomes: Sequence[Outcome]) -> dict[str, NDArray[np.float64]]:
+    """Return what test rows contribute to the standard errors of the figures of merit that have such a measure."""
+    metrics = [metric for metric in SPREADS if metric in experiment.config.metrics]
+    return {metric: _measure_of_each(outcomes, experiment.sizes, SPREADS[metric]) for metric in metrics}
 
 
 def _where_known(
@@ -345,11 +357,12 @@ def _intervals(
 ) -> dict[tuple[str, str], list[tuple[float, float]]]:
     """Resample the test part of a given split; of figures of merit of scores give the limits for other samples."""
     seed, found = experiment.config.protocol.seed, {}
-    (spreads,) = _measure_of_each(outcomes, experiment.sizes, LOSS_SPREAD)
+    spreads = _spreads(experiment, outcomes)
     for metric in experiment.config.metrics:
         if needs_scores(metric):
             (values,) = _measure_of_each(outcomes, experiment.sizes, measure_of(metric))
-            places = zip(values.tolist(), confusions.sum(axis=2).astype(float), spreads.tolist(), strict=True)
+            (of_sizes,) = spreads.get(metric, np.full((1, len(values)), np.nan))
+            places = zip(values.tolist(), confusions.sum(axis=2).astype(float), of_sizes.tolist(), strict=True)
             found[metric, "test"] = [limits_for_other_samples(metric, *place) for place in places]
             continue
         of_counts = metric_of_counts(metric, experiment.positive)

@@ -21,7 +21,6 @@ from fsvm_cli.data.source import FixedSource
 from fsvm_cli.data.source_spec import FileSpec, TestFileSplit
 from fsvm_cli.evaluation.bootstrap import bootstrap_interval
 from fsvm_cli.evaluation.metrics import (
-    LOG_LOSS,
     direction,
     has_positive_class,
     metric_of_counts,
@@ -118,7 +117,7 @@ def interval_for_new_rows(
     values: NDArray[np.float64],
     confusion: NDArray[np.intp],
     metric: str,
-    loss_spread: NDArray[np.float64],
+    spread: NDArray[np.float64] | None,
 ) -> MeanInterval:
     """Give a 95 % interval of a mean over splits for other rows of the same kind.
 
@@ -136,8 +135,8 @@ def interval_for_new_rows(
         Summed over the splits.
     metric : str
         Name of the figure of merit.
-    loss_spread : ndarray, shape (n_splits,)
-        Standard deviation of the losses of the rows of each split, for log-loss alone.
+    spread : ndarray, shape (n_splits,), or None
+        What a test row of each split contributes to the standard error, where that is measured.
     """
     ((n_train, n_test),) = experiment.n_test.items()
     of_splits = difference_interval(values, test_to_train(experiment, n_train, n_test))
@@ -154,8 +153,9 @@ def interval_for_new_rows(
         middle, (low, high) = float(recalls.mean()), limits_of_mean(recalls, n_rows[occurs])
     elif needs_scores(metric):
         middle = of_splits.mean
-        spread = float(np.sqrt(np.nanmean(np.square(loss_spread)))) if metric == LOG_LOSS else math.nan
-        low, high = limits_for_other_samples(metric, middle, np.where(occurs, n_rows, 0.0), spread)
+        is_known = spread is not None and not np.isnan(spread).all()
+        typical = float(np.sqrt(np.nanmean(np.square(spread)))) if is_known else math.nan  # type: ignore[arg-type]
+        low, high = limits_for_other_samples(metric, middle, np.where(occurs, n_rows, 0.0), typical)
     else:
         of_rows = np.rint(confusion * (n_all / confusion.sum())).astype(np.intp)
         rng = random_stream(experiment.config.protocol.seed, "bootstrap", metric)
@@ -268,7 +268,7 @@ def recommendation(
                 sign * values[:, place],
                 trials.test_confusion[place],
                 metric,
-                trials.loss_spread[is_used, place],
+                trials.spread_of(metric, place, is_used),
             )
             for place in (chosen, best)
         )
@@ -459,7 +459,7 @@ def _all_features(
     metric = experiment.config.metrics[0]
     behind = difference_interval(best - values, test_to_train(experiment, n_train, n_test))
     there = interval_for_new_rows(
-        experiment, direction(metric) * values, trials.test_confusion[-1], metric, trials.loss_spread[:, -1]
+        experiment, direction(metric) * values, trials.test_confusion[-1], metric, trials.spread_of(metric, -1)
     )
     return {
         "ranking": ALL,
@@ -752,6 +752,7 @@ def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any
         "missing",
         "categorical",
         "groups",
+        "sample_weight",
         "separator",
         "encoding",
         "decimal",

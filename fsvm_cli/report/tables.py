@@ -218,7 +218,7 @@ def _limits_for_new_rows(experiment: Experiment, trials: CompleteTrials) -> Iter
                     values[:, column],
                     trials.test_confusion[column],
                     metric,
-                    trials.loss_spread[:, column],
+                    trials.spread_of(metric, column),
                 )
                 yield found.low, found.high
             else:

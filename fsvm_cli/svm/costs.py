@@ -24,7 +24,7 @@ MIN_MEAN_DIAGONAL = 1e-300
 """Mean of K(x, x) that one can be divided by; its inverse is the largest."""
 
 
-def unit_of_c(c_unit: CUnit, kernel: Kernel, X: Matrix) -> float:
+def unit_of_c(c_unit: CUnit, kernel: Kernel, X: Matrix, sample_weight: Array | None = None) -> float:
     """Return what the C of one machine is multiplied by to become the upper bound of its alpha.
 
     In units of one over the mean of K(x, x), C does not depend on the scale of the kernel: a machine with s K and
@@ -39,6 +39,8 @@ def unit_of_c(c_unit: CUnit, kernel: Kernel, X: Matrix) -> float:
         Of the machine.
     X : (n, d) array or CSR matrix
         The samples that the machine is trained on, with the features that it is trained on.
+    sample_weight : (n,) array, optional
+        Of the samples, in the mean.
 
     Returns
     -------
@@ -74,7 +76,7 @@ def unit_of_c(c_unit: CUnit, kernel: Kernel, X: Matrix) -> float:
         raise ValueError(f"C_unit must be one of {', '.join(get_args(CUnit))}, not {c_unit!r}")
     if c_unit == "none":
         return 1.0
-    mean = float(kernel.diagonal(X).mean())
+    mean = float(np.average(kernel.diagonal(X), weights=sample_weight))
     if mean == 0.0 and kernel.positive_semidefinite:
         return 1.0
     if not MIN_MEAN_DIAGONAL <= mean <= 1.0 / MIN_MEAN_DIAGONAL:
@@ -88,7 +90,9 @@ def unit_of_c(c_unit: CUnit, kernel: Kernel, X: Matrix) -> float:
 ClassWeight = Mapping[Any, float] | Literal["balanced"]
 
 
-def weighted_bounds(C: float, labels: npt.NDArray[Any], class_weight: ClassWeight | None) -> Array:
+def weighted_bounds(
+    C: float, labels: npt.NDArray[Any], class_weight: ClassWeight | None, sample_weight: Array | None = None
+) -> Array:
     """Return the upper bound of alpha of each sample, shape (n,).
 
     Parameters
@@ -98,13 +102,15 @@ def weighted_bounds(C: float, labels: npt.NDArray[Any], class_weight: ClassWeigh
         Class labels, or codes.
     class_weight : mapping of label to float, "balanced", or None
         As in `weights_of`; names of classes that no sample has do not count.
+    sample_weight : (n,) array, optional
+        > 0, by which C is multiplied, too.
     """
     if class_weight is None:
-        return np.full(len(labels), C)
+        return np.full(len(labels), C) if sample_weight is None else C * sample_weight
     present, codes = np.unique(labels, return_inverse=True)
     if not isinstance(class_weight, str):
         class_weight = {label: class_weight[label] for label in present.tolist() if label in class_weight}
-    weights = weights_of(codes, present, class_weight, None)
+    weights = weights_of(codes, present, class_weight, sample_weight)
     assert weights is not None, "classes have weights"
     return C * weights
 

@@ -153,6 +153,7 @@ def grid_search(
     tolerance: float = 1e-6,
     ties: TieRule = "margin",
     class_weight: ClassWeight | None = None,
+    sample_weight: Array | None = None,
     C_unit: CUnit = "none",
     jobs: int = 1,
 ) -> GridSearch:
@@ -187,6 +188,8 @@ def grid_search(
         What C is multiplied by for the samples of a class, and what their accuracy counts for; "balanced" is n /
         (n_classes * samples of the class), of all samples also in the folds, and the accuracy that chooses is the
         balanced one.
+    sample_weight : (n,) array, optional
+        > 0. What C is multiplied by for each sample, too, and what it counts for in the accuracy of its part.
     C_unit : {"none", "mean-diagonal"}
         As of `SVM`; the unit is that of all samples also in the folds.
     jobs : int
@@ -208,7 +211,8 @@ def grid_search(
     for train, _ in checked:
         machine_labels(y[train], n_classes)
     additive = [kernel for kernel in kernels if isinstance(kernel, AdditiveKernel)]
-    weights = None if class_weight is None else weighted_bounds(1.0, y, class_weight)
+    is_weighted = class_weight is not None or sample_weight is not None
+    weights = weighted_bounds(1.0, y, class_weight, sample_weight) if is_weighted else None
     Z = centred(X, centre_of(X))
     of_kernel = {_shared(kernel): (kernel, Z if kernel.is_linear else X) for kernel in additive}
     statistics = {shared: kernel.statistic_matrix(own, own) for shared, (kernel, own) in of_kernel.items()}
@@ -217,7 +221,7 @@ def grid_search(
         return kernel.value(statistics[_shared(kernel)]) if isinstance(kernel, AdditiveKernel) else kernel.gram(X, X)
 
     def evaluate(kernel: Kernel) -> tuple[Array, Booleans, Booleans, Array]:
-        bounds = ascending * unit_of_c(C_unit, kernel, X)
+        bounds = ascending * unit_of_c(C_unit, kernel, X, sample_weight)
         samples = Z if kernel.is_linear else X
         bound = kernel.rounding_of_sum if isinstance(kernel, AdditiveKernel) else kernel.rounding
         rounding = bound(samples).of_machine()

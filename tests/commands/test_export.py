@@ -282,11 +282,17 @@ def test_a_crate_has_what_the_profile_asks_for(call: Call, results: Path, tmp_pa
     workflow = entities[root["mainEntity"]["@id"]]
     assert set(workflow["@type"]) == {"File", "SoftwareSourceCode", "ComputationalWorkflow"}
     assert entities[workflow["programmingLanguage"]["@id"]]["@type"] == "ComputerLanguage"
-    (action,) = [entities[each["@id"]] for each in root["mentions"]]
+    action = entities[root["mentions"]["@id"]]
     assert action["@type"] == "CreateAction"
     assert action["instrument"] == root["mainEntity"]
     assert datetime.fromisoformat(action["endTime"]) >= datetime.fromisoformat(action["startTime"])
     # Every file is listed, with its hash; nothing is listed that is not there, nor referred to.
+    readme = entities["README.md"]
+    assert readme["about"] == {"@id": "./"}
+    assert readme["encodingFormat"] == "text/markdown"
+    software = [each for each in entities.values() if each["@type"] == "SoftwareApplication"]
+    assert {each["name"] for each in software} == set(json.loads((crate / "run.json").read_text())["packages"])
+    assert all(each["@id"].startswith("https://") for each in software if each["name"] != "fsvm")
     files = {path.relative_to(crate).as_posix() for path in crate.rglob("*") if path.is_file()}
     assert {each["@id"] for each in root["hasPart"]} == files - {"ro-crate-metadata.json"}
     assert "trials.sqlite" not in files

@@ -71,7 +71,7 @@ FILLED = r"small\.yaml:\d+:\d+: {} no sparse matrix, and words, 120 x 100,000, w
 
 @pytest.mark.parametrize("method", [name for name, each in ranking_methods().items() if not each.accepts_sparse])
 def test_a_method_that_would_fill_them_is_refused(planned_on_words: Callable[..., Experiment], method: str) -> None:
-    with pytest.raises(UsageError, match=FILLED.format(f"{method} takes") + ".*: .*infoprop, mutual-information"):
+    with pytest.raises(UsageError, match=FILLED.format(f"{method} takes") + ".*: .*infoprop.*mutual-information.*rfe"):
         planned_on_words(rankings=[{"method": method}])
 
 
@@ -97,6 +97,21 @@ def test_other_ways_to_fill_them_are_refused(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         planned_on_words(**changes)
+
+
+def test_elimination_stays_sparse_with_the_linear_kernel_alone(planned_on_words: Callable[..., Experiment]) -> None:
+    rankings = [{"method": "rfe", "step": 0.5}]
+    experiment = planned_on_words(rankings=rankings)
+    found = run_trial(experiment, Trial(60, 0), {0: (2,)})
+    assert not found.errors
+    assert found.outcomes[0].n_unconverged.max() == 0
+    curved = {"kernel": "polynomial", "degree": 2, "C": 1}
+    searched = {"kernel": "linear", "C": 1, "tune": {"kernels": [{"kernel": "polynomial", "degree": [2]}]}}
+    for classifier in (curved, searched):
+        with pytest.raises(
+            UsageError, match=r"rfe takes a sparse matrix with the linear kernel only; .* than polynomial"
+        ):
+            planned_on_words(rankings=rankings, classifier=classifier)
 
 
 def test_a_ranking_of_a_file_is_refused_in_the_same_way(dataset: Dataset) -> None:

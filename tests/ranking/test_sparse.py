@@ -9,10 +9,12 @@ import pytest
 import scipy.sparse as sp
 
 from fsvm_cli.numerics import value_ranges
+from fsvm_cli.ranking.fisher import Fisher
+from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.ranking.mutual_information import MutualInformation, occurrence_information
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.svm import Gaussian, Polynomial
+from fsvm_cli.svm import SVM, Gaussian, Polynomial
 
 
 def words_and_counts(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -48,6 +50,32 @@ def test_mutual_information(make: Any, X: np.ndarray) -> None:
     np.testing.assert_allclose(scores, MutualInformation(random_state=0).fit(X, Y).scores_, rtol=1e-12)
     if X is WORDS:
         np.testing.assert_allclose(scores, occurrence_information(X, Y, 3), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [each for each in ranking_methods().values() if each.accepts_sparse and each.method != "rfe"],
+    ids=lambda each: each.method,
+)
+@pytest.mark.parametrize("make", FORMATS)
+def test_scores_are_those_of_the_full_matrix(make: Any, method: Any) -> None:
+    fixed = {"random_state": 0} if "random_state" in method.passed_down else {}
+    for y in (Y, Y % 2):
+        full, sparse = method(**fixed).fit(COUNTS, y), method(**fixed).fit(make(COUNTS), y)
+        exact = method.scores_columns_apart
+        np.testing.assert_allclose(sparse.scores_, full.scores_, rtol=0 if exact else 1e-4)
+
+
+def test_columns_are_scored_a_block_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Fisher().fit(COUNTS, Y).scores_
+    monkeypatch.setattr("fsvm_cli.numerics.CHUNK_VALUES", 5 * len(Y))
+    np.testing.assert_array_equal(Fisher().fit(sp.csr_array(COUNTS), Y).scores_, whole)
+
+
+def test_of_a_linear_machine_one_gradient_says_all() -> None:
+    w = np.abs(SVM().fit(COUNTS, Y % 2).coef_[0])
+    scores = GradientAngle().fit(sp.csr_array(COUNTS), Y % 2).scores_
+    np.testing.assert_allclose(scores, 2 / np.pi * np.arcsin(w / np.linalg.norm(w)), rtol=1e-5)
 
 
 def test_a_kernel_of_distances_refuses() -> None:

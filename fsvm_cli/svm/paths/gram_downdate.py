@@ -92,8 +92,9 @@ def downdate_gram(K: Array, box: Box, factor: Factor, x: Array) -> None:
     """
     add_scaled(box.r, x, inner_product(x, box.c))
     for i in range(x.size):
-        add_scaled(K[i], x, -x[i])
-        box.diagonal[i] = K[i, i]
+        if x[i] != 0.0:
+            add_scaled(K[i], x, -x[i])
+            box.diagonal[i] = K[i, i]
     entries = np.empty(factor.size[0])
     for a in range(entries.size):
         entries[a] = x[factor.indices[a]]
