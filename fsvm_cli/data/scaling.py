@@ -211,7 +211,7 @@ SHIFTING_SCALINGS: Mapping[ScalingName, Callable[[Blocks], InPlace]] = {
 def shifts_sparse(name: ScalingName) -> str:
     """Return the message about a scaling that would fill a sparse matrix."""
     able = " or ".join(f"'{each}'" for each in SCALINGS if each not in SHIFTING_SCALINGS)
-    return f"scaling '{name}' would fill a sparse matrix; use {able}"
+    return f"scaling '{name}' would fill a sparse matrix; use {able}, or read it in full (dense: true, or --dense)"
 
 
 def _columns_in_units(

@@ -124,7 +124,7 @@ def test_the_intervals_are_those_of_the_estimator(tmp_path: Path, settings: tupl
 def test_copies_and_ties_are_marked(tmp_path: Path, method: str, decided: str) -> None:
     options = ("--target", "kind", "--method", method, "--certify")
     said = rank(numbers(tmp_path / "copy.csv", copy=True), *options).stdout
-    marked = [line for line in said.splitlines() if " c " in line]
+    marked = [line for line in said.splitlines() if re.search(r"\d c │", line)]
     assert said.splitlines()[-1].startswith(f"{decided} decided; ")
     assert "between copies" in said.splitlines()[-1]
     assert 1 <= len(marked) <= 2
