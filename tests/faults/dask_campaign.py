@@ -83,7 +83,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults.dask_campaign", description=__doc__)
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--interval", type=float, default=60.0, help="seconds from one kill to the next")
-    parser.add_argument("--trials", type=int, default=50_000)
+    parser.add_argument("--trials", type=int, default=12_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         return int(campaign(Path(name), options.workers, options.interval, options.trials) > 0)

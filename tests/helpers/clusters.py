@@ -49,7 +49,7 @@ class Cluster:
 
     def add_worker(self) -> None:
         """Start a worker that is not restarted when it dies."""
-        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "60")
+        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "300")
         self.workers.append(self._start("worker", *options))
 
     def _start(self, kind: str, *options: str) -> subprocess.Popen[bytes]:
