@@ -58,14 +58,14 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
         If the file is missing or empty, or is a pipe or a device.
     """
     path = _expanded(base_folder, spec.file)
+    if kind := special_kind(path):
+        raise DataError(f"{brief(str(path))}: is {kind}, not a file; save the data in a file, and name that")
     file_format = spec.format or FORMAT_OF_SUFFIX.get(path.suffix.lower())
     if file_format is None:
         raise UsageError(
             f"{brief(str(path))}: the ending does not tell what the file is; give it one of "
             f"{', '.join(FORMAT_OF_SUFFIX)}, or say so in a config (format: csv, excel, parquet, arff or libsvm)"
         )
-    if kind := special_kind(path):
-        raise DataError(f"{brief(str(path))}: is {kind}, not a file; save the data in a file, and name that")
     try:
         with path.open("rb") as stream:
             is_empty = not stream.read(1)

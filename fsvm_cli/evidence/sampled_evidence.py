@@ -181,6 +181,12 @@ class SampledEvidence:
     approximation : {"mixed", "exact", "bound"}
         See `evidence_gradient`. With the first two the evidence is that of V V', with the last it is the lower bound
         on that of the whole kernel, see `BlurredLoss`.
+
+    Notes
+    -----
+    Kernel values count as exact; Monte Carlo errors do not hold their rounding. With every value moved by the most that
+    rounding may do (5e-14 to 6e-12 of itself), 1/n ln Q(Y | X) moved by 7e-16 to 2e-11, where its Monte Carlo error was
+    1e-5 to 3e-4: by six to ten orders less. The gradient moved by at most a millionth of its errors, of 4e-5 to 8e-4.
     """
 
     X: Array

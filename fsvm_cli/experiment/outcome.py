@@ -156,7 +156,7 @@ class Outcome:
                 chosen=dict(content.get("chosen", {})),
                 predictions={int(size): row for size, row in content.get("answers", {}).items()},
             )
-        except (KeyError, TypeError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(f"not an outcome: {error!r}") from error
 
     def packed(self) -> Entry:

@@ -121,7 +121,7 @@ def config_folder(folder: Path) -> Path:
 
 def recorded_config_folder(folder: Path) -> Path | None:
     """Return the folder of the config of a results folder at the time of the run; None if it is not recorded."""
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         return Path(json.loads((folder / ENVIRONMENT_NAME).read_text(encoding="utf-8"))["config_folder"])
     return None
 

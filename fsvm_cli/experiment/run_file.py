@@ -57,6 +57,12 @@ def report_damage(folder: Path) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise DataError(f"{folder}: no {FILE_NAME} here; 'fsvm run' makes it") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:  # pydantic's ValidationError is a ValueError
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+    ) as error:  # pydantic's ValidationError is a ValueError
         first_line = str(error).splitlines()[0]
         raise DataError(f"{path}: damaged or of another version ({first_line}); run the experiment again") from error

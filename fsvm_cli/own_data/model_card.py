@@ -18,6 +18,7 @@ from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.data.user_file import find_file
 from fsvm_cli.errors import DataError
 from fsvm_cli.evaluation.metrics import metric_title, unit_of
+from fsvm_cli.files import special_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -198,9 +199,12 @@ def read_card(model: Path) -> dict[str, Any]:
     Raises
     ------
     DataError
-        If there is no model, no card, or the card is damaged or that of another model.
+        If there is no model, no card, or the card is damaged or that of another model; if one is a pipe or a device.
     """
     path = card_path(model)
+    for each in (model, path):
+        if kind := special_kind(each):
+            raise DataError(f"{brief(str(each))}: is {kind}, not a file; 'fsvm export' writes models with their cards")
     try:
         digest = file_hash(model)
     except OSError as error:
@@ -213,7 +217,7 @@ def read_card(model: Path) -> dict[str, Any]:
         _ = card["columns"], card["classes"], card["reading"], card["fitted_on"]["file_sha256"]
     except FileNotFoundError:
         raise DataError(f"{brief(str(path))}: there is no card beside the model; 'fsvm export' writes both") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(f"{brief(str(path))}: damaged, or no card of a model; export the model again") from error
     if known != (digest, FORMAT):
         raise DataError(f"{brief(str(path))}: is the card of another model, or of another version; export it again")

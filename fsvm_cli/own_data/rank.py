@@ -26,7 +26,7 @@ from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.evaluation.false_discovery import CollinearError, Controls, knockoff_q_values, permuted_q_values
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evidence.parameters import CAVEATS, NOTHING_FOUND
-from fsvm_cli.files import is_file
+from fsvm_cli.files import is_file, special_kind
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.own_data.request import SEED, ranking_request
 from fsvm_cli.ranking.always_keep import with_kept_first
@@ -73,7 +73,7 @@ def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], N
         names = [*data_cards()]
     if file in names:
         spec: Spec = NamedSpec(name=file)
-    elif not (exists or Path(file).suffix):
+    elif not (exists or Path(file).suffix or special_kind(Path(file))):  # reading says what a pipe or a device is
         raise UsageError(f"{brief(file)}: there is no such file, nor a data set of this name; {nearest(file, names)}")
     else:
         spec = file_spec(file, options)

@@ -205,7 +205,7 @@ def _noted(folder: Path) -> dict[str, Any]:
     try:
         noted = json.loads((folder / FIGURES_NAME).read_text(encoding="utf-8"))
         return noted if isinstance(noted.get("figures"), dict) else {}
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return {}
 
 

@@ -68,7 +68,7 @@ def _run_in(folder: Path) -> dict[str, Any] | None:
     """Read the `run.json` of a folder; None if it is missing or unreadable."""
     try:
         run = json.loads((folder / RUN_NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return run if isinstance(run, dict) and isinstance(run.get("config"), dict) else None
 

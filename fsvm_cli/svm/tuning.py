@@ -302,5 +302,6 @@ def _solve_fold(  # noqa: PLR0917
         DualProblem(part, y[train], C[train]), tolerance=tolerance, solver="interior-point", on_failure="flag"
     )
     predicting = DualProblem(part, y[train], C[train], rounding=rounding.restrict(train))
-    certified = stated(predicting, found, tolerance).converged
-    return gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias, found.converged, certified
+    certified = stated(predicting, found, tolerance)
+    scores = gram[np.ix_(test, train)] @ (certified.alpha * y[train]) + certified.bias
+    return scores, found.converged, certified.converged

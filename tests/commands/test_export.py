@@ -252,10 +252,18 @@ def test_a_model_that_does_not_fit_is_told_in_a_line(call: Call, model: Path) ->
         assert len(told.err.strip().splitlines()) <= 2
     assert call("predict", model, "nowhere.csv").code == 3
     assert call("predict", "nowhere.joblib", "words.csv").code == 3
+    card = Path("model.joblib.card.json").read_text()
+    Path("model.joblib.card.json").write_text("[" * 10**5)
+    assert "damaged, or no card of a model" in call("predict", model, "fresh.csv").err
+    Path("model.joblib.card.json").write_text(card)
     model.write_bytes(b"no model")
     assert "is the card of another model" in call("predict", model, "fresh.csv").err
     Path("model.joblib.card.json").unlink()
     assert "there is no card beside the model" in call("predict", model, "fresh.csv").err
+    model.unlink()
+    model.symlink_to("/dev/zero")
+    told = call("predict", model, "fresh.csv")
+    assert (told.code, "model.joblib: is a device, not a file" in told.err) == (3, True)
 
 
 @pytest.mark.parametrize("out", ["crate", "crate.zip"])

@@ -295,6 +295,7 @@ def test_a_sparse_file_is_ranked_as_a_full_matrix_when_asked(tmp_path: Path) -> 
 def test_neither_a_file_nor_a_data_set_is_answered_with_the_nearest() -> None:
     message = error_of(UsageError, "spambas", "--method", "fisher")
     assert "spambas: there is no such file, nor a data set of this name; did you mean 'spambase'?" in message
+    assert "/dev/zero: is a device, not a file" in error_of(DataError, "/dev/zero", "--method", "fisher")
 
 
 @pytest.mark.parametrize("value", ["1e308", "-1e308", "5e-324"])

@@ -257,3 +257,12 @@ def test_coded_words_are_counted_in_full(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(memory, "free_memory", lambda: 10**7)
     with pytest.raises(UsageError, match="columns of words that are"):
         read_parquet(tmp_path / "mine.parquet")
+
+
+def test_metadata_that_is_nested_deeper_than_python_reads_is_no_obstacle(tmp_path: Path) -> None:
+    table = pa.table({"a": [1.0, 2.0, 3.0], "kind": ["p", "q", "p"]})
+    path = tmp_path / "mine.parquet"
+    parquet.write_table(table.replace_schema_metadata({"pandas": "[" * 10**5 + "]" * 10**5}), path)
+    found, index = read_parquet(path)
+    assert (found.to_pydict(), index) == (table.to_pydict(), ())
+    assert load_file(FileSpec(file=path.name, target="kind"), tmp_path).X.ravel().tolist() == [1.0, 2.0, 3.0]

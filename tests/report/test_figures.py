@@ -424,7 +424,7 @@ def test_results_are_found_in_a_folder_or_below_it(plane: Path, tmp_path: Path) 
     assert results_folders(tmp_path) == []
 
 
-@pytest.mark.parametrize("damage", ["", "{}", "not json", '{"config": {}}'])
+@pytest.mark.parametrize("damage", ["", "{}", "not json", '{"config": {}}', pytest.param("[" * 10**5, id="deep")])
 def test_a_damaged_description_is_named(tmp_path: Path, damage: str) -> None:
     (tmp_path / "run.json").write_text(damage)
     with pytest.raises(DataError, match=r"run\.json"):

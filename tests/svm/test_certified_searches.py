@@ -35,7 +35,8 @@ def lattice(offset: float) -> tuple[np.ndarray, np.ndarray]:
 def test_no_machine_that_counts_as_converged_misses_its_gap(name: str) -> None:
     with np.errstate(all="ignore"):
         # Without the rounding of kernel values the descent of 187 begins at a machine whose gap of .75 counts as none.
-        found = [(seed, each) for seed in (*range(8), 187) for each in SEARCHES[name](seed)]
+        # Tuning's machine of 103, whose C is 6e7, is within its gap only where it is scaled up.
+        found = [(seed, each) for seed in (*range(9), 103, 187) for each in SEARCHES[name](seed)]
     for seed, each in found:
         assert not each.converged or each.gap <= TOLERANCE, (seed, each)
     assert sum(each.converged for _, each in found) >= 5

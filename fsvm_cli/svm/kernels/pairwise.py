@@ -20,7 +20,7 @@ import numpy.typing as npt
 from numba import njit
 from scipy import sparse
 
-from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, REASSOCIATE, Array
+from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, REASSOCIATE, Array
 from fsvm_cli.svm.kernels.compiled import (
     ANOVA_SUM,
     IDENTITY,
@@ -290,6 +290,10 @@ FAR_MEAN_DEVIATIONS = 8.0
 samples, of which differences are left."""
 
 
+MAX_LOST_OF_CONTRACTION = 1e-6
+"""Of a sum over pairs: where rounding of the expanded squares may be more, the sum is taken over differences."""
+
+
 def _far_centre(A: Array) -> Array | None:
     """Return the centre of the columns that are far from 0, and 0 for the others; None where no column is far."""
     centre, constant = _centre(A), np.equal(A, A[:1]).all(axis=0)
@@ -379,6 +383,11 @@ class SquaredDistance(PairwiseStatistic):
         centre = _centre(A)  # keeps the expanded square accurate for features far from the origin
         a, b = A - centre, B - centre
         contracted: Array = G.sum(axis=1) @ a**2 + G.sum(axis=0) @ b**2 - 2.0 * np.sum(a * (G @ b), axis=0)
+        # Where only pairs that are near each other count, and are far from the centre, rounding is what is left.
+        largest = 2.0 * np.maximum(np.abs(a).max(axis=0), np.abs(b).max(axis=0)) ** 2
+        terms = np.sqrt(G.size) * np.linalg.norm(G) * largest
+        for j in np.flatnonzero(EPSILON * terms > MAX_LOST_OF_CONTRACTION * np.abs(contracted)):
+            contracted[j] = np.vdot(G, (A[:, j, None] - B[None, :, j]) ** 2)
         return contracted
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 FIRST_PART_MIN_ROWS, FIRST_PART_ROWS_PER_FEATURE, FIRST_PART_DIVISOR, PART_GROWTH_FACTOR = 2000, 20, 16, 4
 """Samples of the first part: so many, so many for each feature, or one in so many, whichever is the most; a part that
-is too small for a start is enlarged by the last factor."""
+is too small for a start is enlarged by the last factor, up to half of the samples."""
 SMALL_WORKING_SET_SHARE = 0.125
 """Share of the samples that is a small working set to begin with."""
 MAX_NEWTON_STEPS = 20
@@ -96,9 +96,9 @@ def _guess_by_parts(problem: LinearProblem, size: int) -> Guess:
         )
         error = float(ERROR_PER_DEVIATION * np.sqrt(d * pull) / hold) if hold > 0.0 else np.inf
         share = np.mean(np.abs(slack) < WORKING_SET_WIDTH_IN_ERRORS * error)
-        if error <= MAX_SMOOTHING or share < SMALL_WORKING_SET_SHARE or 2 * PART_GROWTH_FACTOR * size > n:
+        if error <= MAX_SMOOTHING or share < SMALL_WORKING_SET_SHARE or size >= n // 2:
             return Guess(evaluated(problem, w, b), error)
-        size *= PART_GROWTH_FACTOR
+        size = min(PART_GROWTH_FACTOR * size, n // 2)
 
 
 def _descend(part: LinearProblem, at: PrimalPoint, half: float) -> PrimalPoint:

@@ -128,11 +128,11 @@ class FoldMachines:
                 scores[c], converged[c], certified[c] = self._ascend_without(c, fold)
                 continue
             self.missed[c] = 0
+            is_certified, bias = self._certify(self.K, self.box, bias, worst, np.arange(len(self.y)))
             # Where no alpha is at its bound, the machine is that of every larger C.
             beyond = slice(first, first + 1) if _is_bounded(self.box) else slice(first, None)
             scores[changed[beyond]] = (self.y - self.box.r + bias)[test]
-            converged[changed[beyond]] = True
-            certified[changed[beyond]] = self._is_certified(self.K, self.box, bias, worst, np.arange(len(self.y)))
+            converged[changed[beyond]], certified[changed[beyond]] = True, is_certified
             if beyond.stop is None:
                 break
         return scores, converged, certified
@@ -153,8 +153,10 @@ class FoldMachines:
                 growth = self.Cs[c] / self.Cs[c - 1] if c > 0 else 1.0
                 box.c[:] = np.clip(_grow(K, y, previous, growth), box.lower, box.upper) if c > 0 else 0.0
                 done, bias, gap = _ascend(K, y, box, factor, self.tolerance)
-            worst = gap_with_rounding(K, y, box, bias, gap, self.digits, self.rounding.lengths)
-            self.certified[c:] = done and self._is_certified(K, box, bias, worst, np.arange(len(y)))
+            self.certified[c:] = False
+            if done:
+                worst = gap_with_rounding(K, y, box, bias, gap, self.digits, self.rounding.lengths)
+                self.certified[c:], bias = self._certify(K, box, bias, worst, np.arange(len(y)))
             self.coefficients[c:], self.scores[c:], self.converged[c:] = box.c, y - box.r + bias, done
             self.has_margin_vectors[c:] = count_inside(box) > 0
             if not _is_bounded(box):
@@ -178,24 +180,33 @@ class FoldMachines:
         set_bounds(box, labels, self.bounds[c, train])
         box.c[:] = restore_balance(self.coefficients[c, train], box.lower, box.upper)
         done, bias, gap = _ascend(part, labels, box, factor, self.tolerance)
-        worst = gap_with_rounding(part, labels, box, bias, gap, self.digits[train], self.rounding.lengths[train])
-        certified = done and self._is_certified(part, box, bias, worst, train)
+        certified = False
+        if done:
+            worst = gap_with_rounding(part, labels, box, bias, gap, self.digits[train], self.rounding.lengths[train])
+            certified, bias = self._certify(part, box, bias, worst, train)
         return self.K[np.ix_(test, train)] @ box.c + bias, done, certified
 
-    def _is_certified(self, K: Array, box: Box, bias: float, worst: float, rows: npt.NDArray[np.int64]) -> bool:
-        """Return whether a machine that has reached its gap reaches it for exact kernel values, too.
+    def _certify(
+        self, K: Array, box: Box, bias: float, worst: float, rows: npt.NDArray[np.int64]
+    ) -> tuple[bool, float]:
+        """Return whether a machine that has reached its gap reaches it for exact kernel values, too, and its bias.
 
         That it does is not only so where the gap with what rounding may add to it, `worst`, is within the tolerance:
-        that is a coarse bound. See `stated` for the other. `rows` are the samples of `K` among all.
+        that is a coarse bound. See `stated` for the other. Where only the machine scaled up does, the box has that one.
+        `rows` are the samples of `K` among all.
         """
         if worst <= self.tolerance:
-            return True
+            return True, bias
         own = np.flatnonzero(box.upper > box.lower)
+        labels = self.y[rows]
         bounds, alpha = (box.upper - box.lower)[own], np.abs(box.c[own])
         rounding = self.rounding.restrict(rows[own])
-        problem = DualProblem(K[np.ix_(own, own)], self.y[rows[own]], bounds, rounding=rounding)
-        found = DualSolution(alpha, bias, 0.0, 0.0, 0, "smo", converged=True)
-        return stated(problem, found, self.tolerance).converged
+        problem = DualProblem(K[np.ix_(own, own)], labels[own], bounds, rounding=rounding)
+        found = stated(problem, DualSolution(alpha, bias, 0.0, 0.0, 0, "smo", converged=True), self.tolerance)
+        if not np.array_equal(found.alpha, alpha):
+            box.c[own] = found.alpha * labels[own]
+            refresh(K, labels, box)
+        return found.converged, found.bias
 
 
 @njit(**COMPILED)

@@ -242,6 +242,18 @@ def test_statistics_of_samples_with_themselves_are_those_of_two_sets(kernel: Add
     np.testing.assert_allclose(statistic.symmetric_weight_contraction(X, G), expected, rtol=1e-9, atol=1e-11)
 
 
+def test_a_derivative_by_a_weight_keeps_its_digits_where_only_near_pairs_count_that_are_far_from_the_mean():
+    """Of a column of 1, 2, 3 times 1e7 squares of 1e14 cancelled, and left a hundredth per pair."""
+    rng = np.random.default_rng(29)
+    steps, noise = 1e7 * rng.integers(1, 4, 40), rng.standard_normal((40, 2))
+    X, kernel = np.column_stack([steps, steps + noise[:, 0], noise[:, 1]]), Gaussian(2.0)
+    G = kernel.gram(X, X) * rng.standard_normal((40, 40))
+    differences = X[:, None, :].astype(np.longdouble) - X[None].astype(np.longdouble)
+    exact = (G[:, :, None] * differences**2).sum(axis=(0, 1)).astype(np.float64)
+    found = kernel.statistic.weight_contraction(X, X.copy(), G)
+    np.testing.assert_allclose(found, exact, rtol=1e-12)
+
+
 @scaled
 def test_weights_take_over_the_scale(kernel: ScaledKernel):
     A, B = samples(6, 27), samples(5, 28)
