@@ -185,6 +185,7 @@ def test_a_model_of_a_version_without_an_attribute_is_refused_by_name(
         certify(machine, X, y)
 
 
+@pytest.mark.filterwarnings("ignore:The `probability` parameter was deprecated:FutureWarning")
 def test_probability_outputs_change_no_certificate(samples: Samples, tmp_path: Path) -> None:
     X, y = samples
     plain = SVC(kernel="linear", C=0.7).fit(X, y)

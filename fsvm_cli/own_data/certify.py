@@ -25,7 +25,7 @@ from fsvm_cli.own_data.foreign_models import machines_of
 from fsvm_cli.own_data.request import SEED
 from fsvm_cli.ranking.certified_places import classes_of_copies, places_by_intervals
 from fsvm_cli.svm import DualProblem, Linear, solve
-from fsvm_cli.svm.certified import lengths_of, normal_vector_of
+from fsvm_cli.svm.certified import accurate_normal_vector, lengths_of
 from fsvm_cli.svm.compiled import EPSILON
 from fsvm_cli.svm.optimum import (
     RETRAINED_TO,
@@ -239,10 +239,14 @@ def _places(found: Sequence[Found], X: Array, *, may_shift: bool) -> tuple[tuple
     lengths = np.sqrt((w**2).sum(axis=0)) * (1.0 + EPSILON * (len(w) + 4))
     radius = float(np.sqrt(sum(each.certificate.radius**2 for each in found))) * (1.0 + 1e-9)
     widths = np.where(np.any(X, axis=0), radius + 2.0 * EPSILON * (len(w) + 4) * lengths, 0.0)
-    columns = X.T if may_shift else np.column_stack([np.zeros(d), X.T])
-    copies = classes_of_copies(np.ascontiguousarray(columns), None)
     order = np.argsort(-lengths, kind="stable")
-    places = places_by_intervals(order, lengths - widths, lengths + widths, copies)
+    places = places_by_intervals(order, lengths - widths, lengths + widths, np.arange(d))
+    tied = np.flatnonzero(~places.decided)
+    if len(tied):  # copies are never decided
+        columns = X.T[tied] if may_shift else np.column_stack([np.zeros(len(tied)), X.T[tied]])
+        copies = np.arange(d)
+        copies[tied] = d + classes_of_copies(np.ascontiguousarray(columns), None)
+        places = places_by_intervals(order, lengths - widths, lengths + widths, copies)
     given = np.sqrt((np.array([np.asarray(each.given_coef)[:d] for each in found]) ** 2).sum(axis=0))
     other = np.argsort(-given, kind="stable") != order
     return tuple(places.verdicts), places.sizes, int((other & places.decided[order]).sum())
@@ -254,13 +258,13 @@ def _dual(given: Given, c: Array, X: Array) -> Found:
 
 
 def _linear(given: Given, c: Array, X: Array) -> Found:
-    Z = X[given.rows]
+    Z = X if len(given.rows) == len(X) else X[given.rows]
     columns = np.ascontiguousarray(Z.T)
-    w = normal_vector_of(columns, np.arange(len(columns)), c)
+    w, rounding = accurate_normal_vector(columns, lengths_of(columns, np.arange(len(columns))), c)
     gap = _gap(given, c, Z @ w, float(w @ w))
     optimum = optimum_of_linear(columns, columns, given.y, given.C, c, given.bias)
     apart = float(np.linalg.norm(w - np.asarray(optimum.w)))
-    blur = EPSILON * (len(w) + 4) * optimum.norm
+    blur = rounding + EPSILON * (len(w) + 4) * optimum.norm
     return _found(
         given, gap, (apart, blur), optimum, outputs_of_linear(optimum, X, given.rows, given.y, given.C), X @ w, w
     )

@@ -138,12 +138,13 @@ def machine_scores(
     """
     optimum, outputs = _optimum(settings, y, c, decision)
     d = settings.X.shape[1]
-    at_optimum = 0.5 * (outputs.low + outputs.high) + optimum.bias
     unknown = MachineScores(
-        np.zeros(d), np.ones(d), is_certain=False, may_count=True, optimum=optimum, decision=at_optimum
+        np.zeros(d), np.ones(d), is_certain=False, may_count=True, optimum=optimum, decision=decision
     )
-    if not np.isfinite(optimum.radius):
-        return unknown._replace(decision=decision)
+    if outputs is None:
+        return unknown
+    at_optimum = 0.5 * (outputs.low + outputs.high) + optimum.bias
+    unknown = unknown._replace(decision=at_optimum)
     if settings.kernel.is_linear:
         rows, inside = np.array([0]), np.array([True])  # the gradient is the same everywhere
     else:
@@ -167,7 +168,8 @@ def machine_scores(
 
 def _optimum(
     settings: Settings, y: NDArray[np.float64], c: NDArray[np.float64], decision: NDArray[np.float64]
-) -> tuple[Optimum, Outputs]:
+) -> tuple[Optimum, Outputs | None]:
+    """Find the optimum, and bounds of its outputs where it is known how far that is: of a hard margin it may not be."""
     kernel, Z, C = settings.kernel, settings.samples, settings.C
     every = np.arange(len(Z))
     if kernel.is_linear:
@@ -175,11 +177,13 @@ def _optimum(
         scaled = Z if weights is None else Z * np.sqrt(weights)
         bias = float(np.mean(decision - scaled @ (c @ scaled)))
         optimum = optimum_of_linear(np.ascontiguousarray(scaled.T), np.ascontiguousarray(settings.X.T), y, C, c, bias)
-        return optimum, outputs_of_linear(optimum, scaled, every, y, C)
+        known = np.isfinite(optimum.radius)
+        return optimum, outputs_of_linear(optimum, scaled, every, y, C) if known else None
     check_memory_for_pairs("gradient-angle with certify=True", len(Z), 3, "or leave certify out")
     K = kernel.gram(Z, Z)
     optimum = optimum_with_kernel(kernel, Z, K, y, C, c, float(np.mean(decision - K @ c)))
-    return optimum, outputs_with_kernel(kernel, optimum, K, Z, every, y, C)
+    known = np.isfinite(optimum.radius)
+    return optimum, outputs_with_kernel(kernel, optimum, K, Z, every, y, C) if known else None
 
 
 def _region(

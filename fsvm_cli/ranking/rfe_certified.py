@@ -330,9 +330,7 @@ def certificate_of(certifier: Certifier, order: list[int]) -> Certificate:
     """
     d = len(order)
     verdicts = [verdict for each in certifier.rounds for verdict in each.verdicts]
-    verdicts.append(
-        Verdict("decided" if not verdicts or verdicts[-1].name != "tied" else "tied", np.array([], dtype=int))
-    )
+    verdicts.append(_verdict_on_last(order, verdicts))
     by_feature: dict[int, tuple[int, int]] = {}
     sizes: list[int] = [d]
     classes = certifier.copies[order].tolist()
@@ -368,6 +366,16 @@ def certificate_of(certifier: Certifier, order: list[int]) -> Certificate:
     decided[order] = names == "decided"
     tied = {feature: each.rivals for feature, each in zip(order, verdicts, strict=True) if len(each.rivals)}
     return Certificate(table, intervals, decided, np.array(sorted(sizes)), tied)
+
+
+def _verdict_on_last(order: list[int], verdicts: list[Verdict]) -> Verdict:
+    """Return the verdict on the feature that stays."""
+    if not verdicts or verdicts[-1].name == "decided":
+        return Verdict("decided", NO_FEATURES)
+    if verdicts[-1].name == "copy":  # of the one that stays, unless several went together
+        is_copy = order[-1] in verdicts[-1].rivals
+        return Verdict("copy", np.array([order[-2]])) if is_copy else Verdict("decided", NO_FEATURES)
+    return Verdict("tied", NO_FEATURES)
 
 
 def _widen_over_copies(intervals: NDArray[np.float64], copies: NDArray[np.intp]) -> None:

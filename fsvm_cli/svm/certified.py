@@ -64,7 +64,7 @@ from fsvm_cli.svm.margin_factor import (
     leverage,
     squared_norm,
 )
-from fsvm_cli.svm.solvers.optimality import accurate_sum
+from fsvm_cli.svm.solvers.optimality import SPLITTER, accurate_sum
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -217,12 +217,13 @@ def lengths_of(columns: Array, features: npt.NDArray[np.intp]) -> Array:
     return np.asarray(_lengths(columns, features))
 
 
-def locate(
+def locate(  # noqa: PLR0917
     points: Points,
     c: Array,
     w: Array,
     bias: float,
     known: tuple[npt.NDArray[np.intp], Array, float] | None = None,
+    rounding: float | None = None,
 ) -> Location:
     """Bound the distance of a machine from the optimum.
 
@@ -238,12 +239,16 @@ def locate(
     known : tuple of (m,) array of int, (m, m) array, float, optional
         Samples in ascending order, with all whose coefficients are neither 0 nor C among them; their Gram matrix; and
         an upper bound on its error in the spectral norm. It is computed where it is not given, or no good.
+    rounding : float, optional
+        Upper bound on the distance of w from the exact sum, where it has been added up better than in any order.
 
     Returns
     -------
     Location
     """
     machine = _machine(points, c, w)
+    if rounding is not None:
+        machine = machine._replace(delta=rounding)
     for shares in (MIN_PIVOT_SHARES[:1], MIN_PIVOT_SHARES):
         if known is None or shares is MIN_PIVOT_SHARES:
             known = _gram_near_margin(points, c, machine.values, bias)
@@ -385,6 +390,46 @@ def normal_vector_of(columns: Array, features: npt.NDArray[np.intp], c: Array) -
     w = np.empty(features.size)
     for j in range(features.size):
         w[j] = inner_product(columns[features[j]], c)
+    return w
+
+
+def accurate_normal_vector(columns: Array, lengths: Array, c: Array) -> tuple[Array, float]:
+    """Return the sum of c_i z_i over all columns as if computed in twice the precision, and how far off it may be.
+
+    The compensated product of Ogita, Rump and Oishi (2005), Dot2, whose error is u |w_j| + gamma_n^2 |c| . |x_j|.
+
+    Parameters
+    ----------
+    columns : (d, n) array
+    lengths : (n,) array
+        As of `lengths_of`.
+    c : (n,) array
+    """
+    w = _accurate_sums(columns, np.flatnonzero(c), c)
+    sizes = float(np.abs(c) @ lengths)
+    relative = EPSILON * VALUE_TERMS + (EPSILON * (len(c) + VALUE_TERMS)) ** 2
+    length = float(np.linalg.norm(w))
+    return w, (relative * sizes + EPSILON * length) * INFLATION + UNDERFLOW * (1.0 + float(np.abs(c).sum()))
+
+
+@njit(**ALLOCATING)
+def _accurate_sums(columns: Array, used: npt.NDArray[np.intp], c: Array) -> Array:
+    """Return the products of the columns with c, which is 0 but for the samples that are used."""
+    w = np.empty(len(columns))
+    for j in range(len(columns)):
+        column, high, low = columns[j], 0.0, 0.0
+        for i in used:
+            a, b = column[i], c[i]
+            term = a * b
+            scaled_a, scaled_b = SPLITTER * a, SPLITTER * b
+            high_a, high_b = scaled_a - (scaled_a - a), scaled_b - (scaled_b - b)
+            low_a, low_b = a - high_a, b - high_b
+            rest = low_a * low_b - (((term - high_a * high_b) - low_a * high_b) - high_a * low_b)
+            total = high + term
+            added = total - high
+            low += ((high - (total - added)) + (term - added)) + rest
+            high = total
+        w[j] = high + low
     return w
 
 

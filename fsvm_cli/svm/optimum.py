@@ -8,15 +8,15 @@ import numpy as np
 
 from fsvm_cli.svm.certified import (
     Points,
+    accurate_normal_vector,
     bias_interval,
     lengths_of,
     locate,
     locate_by_gram,
-    normal_vector_of,
 )
 from fsvm_cli.svm.compiled import EPSILON
 from fsvm_cli.svm.estimator import SVM
-from fsvm_cli.svm.margin_factor import VALUE_TERMS
+from fsvm_cli.svm.margin_factor import UNDERFLOW, VALUE_TERMS
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import balanced, solve
 
@@ -97,8 +97,8 @@ def optimum_of_linear(columns: Array, originals: Array, y: Array, C: Array, c: A
     points = Points(columns, originals, features, lengths_of(columns, features), y, C)
 
     def around(c: Array, bias: float) -> tuple[Location, Array, float]:
-        w = normal_vector_of(columns, features, c)
-        return locate(points, c, w, bias), w, float(np.linalg.norm(w))
+        w, rounding = accurate_normal_vector(columns, points.lengths, c)
+        return locate(points, c, w, bias, rounding=rounding), w, float(np.linalg.norm(w))
 
     return _nearest(around, c, bias, lambda: _trained_linear(columns.T, y, C))
 
@@ -187,9 +187,9 @@ def outputs_of_linear(optimum: Optimum, X: Array, rows: npt.NDArray[np.intp], y:
     y, C : (n,) arrays
         Their labels, and upper bounds of alpha.
     """
-    w, columns = np.asarray(optimum.w), np.ascontiguousarray(X.T)
-    rounding = EPSILON * (X.shape[1] + VALUE_TERMS) * optimum.norm
-    reach = lengths_of(columns, np.arange(len(columns))) * (optimum.radius + rounding) * ROUNDED_UP
+    w, terms = np.asarray(optimum.w), X.shape[1] + VALUE_TERMS
+    lengths = np.sqrt(np.einsum("ij,ij->i", X, X) * (1.0 + EPSILON * terms) + UNDERFLOW) * ROUNDED_UP
+    reach = lengths * (optimum.radius + EPSILON * terms * optimum.norm) * ROUNDED_UP
     values = X @ w
     low, high = values - reach, values + reach
     return Outputs(low, high, bias_interval(y, C, low[rows], high[rows]))

@@ -67,6 +67,15 @@ def test_machines_that_see_nothing_decide_nothing(rng: np.random.Generator) -> N
     np.testing.assert_array_equal(found.decided_sizes_, [3])
 
 
+@pytest.mark.parametrize("kernel", ["linear", Gaussian(3.0)], ids=repr)
+def test_a_hard_margin_without_a_solution_decides_nothing(rng: np.random.Generator, kernel: object) -> None:
+    X = rng.standard_normal((8, 3))
+    found = GradientAngle(kernel, C=np.inf, certify=True).fit(np.vstack([X, X]), np.repeat([0, 1], 8))
+    assert not found.converged_
+    assert not found.decided_.any()
+    np.testing.assert_allclose(found.score_intervals_, [[0.0, 1.0]] * 3)
+
+
 def test_a_kernel_without_a_bound_is_refused(rng: np.random.Generator) -> None:
     X, y = two_classes(rng)
     with pytest.raises(ValueError, match="certify=True needs the linear, Gaussian or polynomial kernel"):

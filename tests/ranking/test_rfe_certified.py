@@ -73,6 +73,15 @@ def test_features_that_are_all_copies_are_never_decided(rng: np.random.Generator
     x = rng.standard_normal(20)
     found = RecursiveFeatureElimination(certify=True).fit(np.column_stack([x, x, -x]), x > 0.3)
     assert set(found.certificate_["verdict"].tolist()) == {"copy"}
+    assert not found.decided_.any()
+    assert set(found.tied_with_) == {0, 1, 2}
+
+
+def test_a_hard_margin_without_a_solution_decides_nothing(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((10, 3))
+    found = RecursiveFeatureElimination(C=np.inf, certify=True).fit(np.vstack([X, X]), np.repeat([0, 1], 10))
+    assert set(found.certificate_["verdict"].tolist()) == {"tied"}
+    assert not found.decided_.any()
 
 
 def test_columns_that_differ_by_a_constant_or_their_sign_are_copies() -> None:

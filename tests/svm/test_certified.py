@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from fsvm_cli.svm.certified import Points, bias_interval, lengths_of, locate, normal_vector_of
+from fsvm_cli.svm.certified import (
+    Points,
+    accurate_normal_vector,
+    bias_interval,
+    lengths_of,
+    locate,
+    normal_vector_of,
+)
 from tests.svm.exact_machines import ROUNDING, kept, located
 
 
@@ -29,6 +38,20 @@ def test_no_exact_machine_is_outside_the_bounds_by_a_factor_of_more_features(tol
     assert all(error <= radius for each in found for error, radius in each)
     assert sum(len(each) > 1 for each in found) > 3
     assert np.median([radius / error for each in found for error, radius in each if error > ROUNDING]) < 10.0
+
+
+def test_a_normal_vector_in_twice_the_precision_is_within_its_bound_of_the_exact_one() -> None:
+    rng = np.random.default_rng(0)
+    for size in (1, 10, 2_000):
+        columns, c = rng.standard_normal((3, size)), rng.standard_normal(size) * 10.0 ** rng.uniform(-8, 8, size)
+        c[-1] -= c.sum()
+        w, bound = accurate_normal_vector(columns, lengths_of(columns, np.arange(3)), c)
+        exact = [
+            sum(Fraction(a) * Fraction(b) for a, b in zip(row, c.tolist(), strict=True)) for row in columns.tolist()
+        ]
+        errors = [abs(float(Fraction(a) - b)) for a, b in zip(w.tolist(), exact, strict=True)]
+        assert np.linalg.norm(errors) <= bound
+        assert all(error <= 2.0**-52 * abs(value) for error, value in zip(errors, w.tolist(), strict=True))
 
 
 def points_on_a_line(C: float) -> Points:
