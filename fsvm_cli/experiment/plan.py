@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import itertools
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,7 @@ from fsvm_cli.data.opening import metadata, open_source
 from fsvm_cli.data.scaling import EXPRESSION, SHIFTING_SCALINGS, fit_scaling, logarithms_by_row, shifts_sparse
 from fsvm_cli.data.source import FixedSource, features_called, metadata_of
 from fsvm_cli.data.source_spec import FileSpec
-from fsvm_cli.errors import UsageError
+from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.evaluation.bootstrap import bootstrap_split
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
 from fsvm_cli.evaluation.metrics import AUC, F1, has_positive_class, needs_scores
@@ -38,6 +40,7 @@ from fsvm_cli.validation_errors import Issue
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from fractions import Fraction
+    from pathlib import Path
 
     from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.scaling import ScalingName
@@ -89,6 +92,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         except ValueError as error:
             raise document.error(("protocol", "train"), f"{source.name}: {error}") from error
         n_test = listed_rows(source, config.protocol)
+    config = _with_costs(loaded, source)
     n_kept = _n_always_kept(loaded, source)
     listed = config.subsets if isinstance(config.subsets, tuple) else ()
     sizes = tuple(range(max(n_kept, 1), source.n_features + 1)) if config.subsets == "all" else listed
@@ -97,6 +101,49 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     _check_input_range(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
+
+
+def _with_costs(loaded: LoadedConfig, source: DataSource) -> Config:
+    """Return the config with the costs of columns by names that the data have, read from a file if need be."""
+    config, costs = loaded.config, loaded.config.recommendation.costs
+    if costs is None:
+        return config
+    try:
+        if isinstance(costs, str):
+            costs = _read_costs(loaded.folder / costs)
+        features_called(costs, source)
+    except FsvmError as error:
+        raise loaded.document.error(("recommendation", "costs"), str(error)) from error
+    rule = config.recommendation.model_copy(update={"costs": costs})
+    return config.model_copy(update={"recommendation": rule})
+
+
+def _read_costs(path: Path) -> dict[str, float]:
+    """Read what columns cost from a CSV file.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or a line is not a column and what it costs.
+    """
+    try:
+        rows = [*csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())]
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise DataError(f"{brief(str(path))}: cannot be read ({reason}); give the path of a CSV file") from error
+    costs = {}
+    for number, row in enumerate(rows, start=2):
+        try:
+            name, cost = row["column"], float(row["cost"])
+        except (KeyError, TypeError, ValueError):
+            name, cost = None, math.nan
+        if name is None or not 0 <= cost < math.inf or name in costs:
+            raise DataError(
+                f"{brief(str(path))}:{number}: is not a column with its cost; write the header 'column,cost', and "
+                "below it each column once with a number >= 0"
+            )
+        costs[name] = cost
+    return costs
 
 
 def _n_always_kept(loaded: LoadedConfig, source: DataSource) -> int:
@@ -473,6 +520,9 @@ def _issues_of_weights(config: Config, data: DatasetMetadata) -> Iterator[Issue]
         if not (is_plain or isinstance(classifier, TunedMachineSpec)):
             message = "takes no sample weights; take an exact machine with a kernel, or 'type: tuned-machine'"
             yield Issue(location, message)
+        elif isinstance(classifier, Classifier) and classifier.C_unit != "none":
+            message = "the unit of C is a mean over rows, not over their weights; leave 'C_unit' out"
+            yield Issue((*location, "C_unit"), message)
     for key in ("extractors", "record"):
         if getattr(config, key):
             yield Issue((key,), f"'{key}' knows no sample weights; leave it out, or 'sample_weight' under 'dataset'")

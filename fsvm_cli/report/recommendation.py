@@ -17,7 +17,7 @@ import pandas as pd
 
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import shown
-from fsvm_cli.data.source import FixedSource
+from fsvm_cli.data.source import FixedSource, features_called
 from fsvm_cli.data.source_spec import FileSpec, TestFileSplit
 from fsvm_cli.evaluation.bootstrap import bootstrap_interval
 from fsvm_cli.evaluation.metrics import (
@@ -95,6 +95,7 @@ RECOMMENDATION_COLUMNS = [
     "p_random",
     "tied",
     "recommended",
+    "cost",
     "steady_features",
     "best_steady_features",
     "at_edge",
@@ -288,6 +289,7 @@ def recommendation(
                 **_interval(behind, "behind_best_", "behind_best"),
                 **_interval(above, "above_all_", "above_all"),
                 "tied": behind.low <= 0,
+                "cost": _mean_cost(experiment, ranks, trials.sizes[chosen]),
                 "steady_features": _steady(ranks, trials.sizes[chosen], experiment.source.feature_names),
                 "best_steady_features": _steady(ranks, trials.sizes[best], experiment.source.feature_names),
             }
@@ -301,7 +303,9 @@ def recommendation(
     if chance in {FOUND, NOT_TESTED} and (n_rarest is None or n_rarest >= MIN_ROWS_PER_CLASS):
         is_near_best = np.array([mean.max() for mean in means]) >= means[reference].max() - margin
         near = table[np.array(is_candidate) & is_near_best]
-        first = near.sort_values(["n_features", "mean"], ascending=[True, sign < 0], kind="stable").index[0]
+        # Sums of costs in another order may differ in their last digits.
+        cheapest = near[near["cost"] <= near["cost"].min() * (1 + ROUNDING)] if config.recommendation.costs else near
+        first = cheapest.sort_values(["n_features", "mean"], ascending=[True, sign < 0], kind="stable").index[0]
         table["recommended"] = table.index == first
     # Machines differ on all features, too: the best of them is the one to beat.
     on_all = max((number for number, it_is in enumerate(is_candidate) if it_is), key=lambda each: means[each][-1])
@@ -319,6 +323,24 @@ def recommendation(
         n_rarest=n_rarest,
         n_trials=len(splits),
     ).reindex(columns=RECOMMENDATION_COLUMNS)
+
+
+def _mean_cost(experiment: Experiment, ranks: NDArray[np.intp], size: int) -> float:
+    """Return what the columns of a subset cost, as the mean over splits; NaN where the config has no costs.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    ranks : ndarray of int, shape (n_splits, n_features)
+        1 is best.
+    size : int
+    """
+    costs = experiment.config.recommendation.costs
+    if not isinstance(costs, dict):
+        return math.nan
+    # A column of words costs once, however many of its words are kept.
+    kept = [(ranks[:, list(features_called([name], experiment.source))] <= size).any(axis=1) for name in costs]
+    return float(np.mean(np.array([*costs.values()]) @ np.array(kept))) if costs else 0.0
 
 
 def with_rows_kept_aside(
@@ -522,6 +544,8 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
         yield from _positive_in_words(general, config)
         yield from _kept_aside_in_words(row, title)
         yield chance
+        if not pd.isna(row.get("cost", math.nan)):
+            yield f"The columns cost {row['cost']:g}, the mean over the splits; one that 'costs' does not name is free."
         yield _steady_in_words(row["steady_features"], "them")
         if isinstance(row["suspects"], str):
             yield from (f"Among them, too: {line}." for line in row["suspects"].splitlines())
@@ -634,8 +658,9 @@ def _beside(rankings: pd.DataFrame, references: pd.DataFrame, row: Mapping[Any, 
     more = "more" if direction(row["metric"]) > 0 else "less"
     if (best["ranking"], int(best["best_n_features"])) != (row["ranking"], int(row["n_features"])):
         steady = _steady_in_words(best["best_steady_features"], "these")
+        rule = "the cheapest columns" if config.recommendation.costs is not None else "the fewest features"
         yield (
-            f"The rule takes the fewest features within {_margin_in_words(config)} of the best mean. The mean is "
+            f"The rule takes {rule} within {_margin_in_words(config)} of the best mean. The mean is "
             f"{better} for {_best_in_words(best, title)}, {_points(row, 'behind_best')} {point} {more} on the same "
             f"splits; "
             f"take these if losing a feature is worse than keeping one too many. {steady}"

@@ -163,6 +163,13 @@ class RecommendationRule(StrictModel):
         default=1.0,
         description="Percentage points that the recommended subset may lie behind the best mean for fewer features.",
     )
+    costs: dict[str, Annotated[float, Field(ge=0)]] | Text | None = Field(
+        default=None,
+        exclude_if=lambda costs: costs is None,
+        description="What a column costs, by its name, or the path of a CSV file with the columns 'column' and 'cost', "
+        "relative to the config; one that is not named costs nothing. Of the subsets within the margin the cheapest is "
+        "recommended then, of equally cheap ones the smallest.",
+    )
     permutations: Annotated[int, Field(ge=0)] = Field(
         default=39,
         description="How often the whole procedure is repeated on permuted labels at most, to test whether the best "

@@ -93,8 +93,13 @@ def test_weights_that_look_like_marks_are_weights(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "classifier",
-    [LINEAR, {"kernel": "gaussian", "theta": 4.0, "C": 0.5}, LINEAR | {"C_unit": "mean-diagonal"}],
-    ids=["linear", "gaussian", "estimator"],
+    [
+        LINEAR,
+        {"kernel": "gaussian", "theta": 4.0, "C": 0.5},
+        LINEAR | {"class_weight": {"well": 3.0}},
+        LINEAR | {"output_scaling": "times-margin"},
+    ],
+    ids=["linear", "gaussian", "classes", "estimator"],
 )
 def test_a_trial_learns_from_weighted_rows(planned: Planned, tmp_path: Path, classifier: dict[str, Any]) -> None:
     experiment = experiment_on(planned, tmp_path, classifier=classifier)
@@ -139,6 +144,7 @@ def test_tuning_counts_weights(planned: Planned, tmp_path: Path, classifier: dic
         ({"rankings": [{"method": "relief-f"}]}, "relief-f takes no sample weights; methods that do: .*fisher.*rfe"),
         ({"rankings": [{"method": "fisher", "ranked_on": "all rows"}]}, "weights are of training rows; leave out"),
         ({"classifier": LINEAR | {"nystroem": {"landmarks": 9}}}, "takes no sample weights; take an exact machine"),
+        ({"classifier": LINEAR | {"C_unit": "mean-diagonal"}}, "the unit of C is a mean over rows"),
         ({"record": ["roc"]}, "'record' knows no sample weights"),
         ({"extractors": [{"method": "pca"}]}, "'extractors' knows no sample weights"),
     ],
@@ -156,7 +162,9 @@ def test_the_exported_pipeline_learns_from_weighted_rows(planned: Planned, tmp_p
     model = exported.fitted()
     data = load_dataset(written(tmp_path))
     assert data.sample_weight is not None
-    alone = SVM(C=0.1).fit(data.X[:, :2], data.labels(), sample_weight=data.sample_weight)
+    ranker = Fisher(n_features_to_select=2).fit(data.X, data.y, sample_weight=data.sample_weight)
+    np.testing.assert_array_equal(model["selector"].get_support(), ranker.support_)
+    alone = SVM(C=0.1).fit(ranker.transform(data.X), data.labels(), sample_weight=data.sample_weight)
     np.testing.assert_allclose(model["classifier"].coef_, alone.coef_, rtol=1e-5)
     assert "selector__sample_weight=data.sample_weight" in as_python(exported, experiment, tmp_path)
 
@@ -172,7 +180,8 @@ def test_the_command_ranks_as_on_repeated_rows(tmp_path: Path, monkeypatch: pyte
     repeated = table().loc[np.repeat(np.arange(90), TIMES)]
     expected = Fisher().fit(repeated[["a", "b", "c"]].to_numpy(), repeated["y"].to_numpy()).scores_
     assert scores == pytest.approx(dict(zip("abc", expected.tolist(), strict=True)))
-    found = rank("visits.csv", "y", sample_weight="times", method="fisher", scaling="none")
+    with pytest.warns(UserWarning, match="left out: .* rows have the weight 0 in 'times'"):
+        found = rank("visits.csv", "y", sample_weight="times", method="fisher", scaling="none")
     assert found["score"].to_numpy() == pytest.approx(sorted(expected, reverse=True))
     beside = fsvm_here("rank", "visits.csv", *options)
     assert beside.code == 0, beside.err
