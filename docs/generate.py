@@ -230,7 +230,7 @@ def results(root: Path) -> str:
     decided = with_decisions(read_comparison(folders), folders)
     power, lenient = power_of(decided), lenient_rules(decided)
     if not power.empty:
-        lines += ["", "## What the rules would accept by chance", "", textwrap.dedent(POWER), ""]
+        lines += ["", "## How often a rule accepts by chance", "", textwrap.dedent(POWER), ""]
         lines += _table(list(map(str, power.columns)), power_cells(power))
     if not lenient.empty:
         lines += ["", "Agreement by these rules says little, because they hardly fail:", ""]

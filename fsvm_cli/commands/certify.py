@@ -13,8 +13,10 @@ from fsvm_cli.commands.options import options_of_table, options_of_text, print_l
 @click.command("certify")
 @click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("file", metavar="FILE")
-@click.option("--C", "C", type=float, metavar="NUMBER", help="C of the training, which model files do not hold.")
-@click.option("--scaling", default="none", show_default=True, metavar="NAME", help="Scaling of the features before it.")
+@click.option("--C", "C", type=float, metavar="NUMBER", help="C used in training; model files do not store it.")
+@click.option(
+    "--scaling", default="none", show_default=True, metavar="NAME", help="Scaling of the features before training."
+)
 @options_of_table
 @options_of_text
 @click.option(

@@ -18,7 +18,7 @@ from fsvm_cli.commands.options import options_of_table, options_of_text
 @click.option(
     "--sample-weight", metavar="COLUMN", help="Column of numbers, no feature: how many rows each one stands for."
 )
-@click.option("--order-by", metavar="COLUMN", help="Column of dates or numbers, no feature: later rows test.")
+@click.option("--order-by", metavar="COLUMN", help="Dates or numbers; later rows form the test part. Not a feature.")
 @click.option("--out", metavar="CONFIG", help="The config to write; by default FILE with the ending .yaml, here.")
 def command(file: str, out: str | None, **of_file: Any) -> None:
     """Write a commented config for your own data.

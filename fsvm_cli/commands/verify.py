@@ -23,7 +23,7 @@ RUN_SPECIFIC_FILES = frozenset({"timings.csv", "run.json"})
 @click.command("verify")
 @click.argument("results", type=click.Path(path_type=Path), default="results")
 @click.option(
-    "--rerun", "n_rerun", type=click.IntRange(min=0), default=0, help="Repeat so many random trials, and compare."
+    "--rerun", "n_rerun", type=click.IntRange(min=0), default=0, help="Number of random trials to repeat and compare."
 )
 @click.option(
     "--adopt",

@@ -42,6 +42,15 @@ WIDTH_ATTRIBUTE = re.compile(r'<svg\b[^>]*\bwidth="([\d.]+)pt"')
 FEATURE_NAMES = re.compile(r'("feature_names": \[)([^\]]*)')
 MIN_SHARED = 2000
 """Characters of a list of features from which on the page holds it once."""
+CAPTIONS = {
+    "forest": "values as printed and as obtained",
+    "overview": "values as printed and as obtained, by experiment",
+    "scores": "scores of the features",
+    "ascent": "ascent on the evidence",
+    "row-orders": "features selected in each order of the rows",
+}
+"""By the name of the file, where this says too little."""
+UNABBREVIATED = {"rci": "RCI", "gap": "duality gap", "roc": "ROC curves", "auc": "AUC"}
 MAX_SINGLE_PANEL_PT = 330.0
 """Wider figures have several panels side by side."""
 MAX_SCALE, POINTS_PER_REM = 1.5, 12.0
@@ -101,7 +110,13 @@ def _picture(path: Path) -> Picture:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise DataError(f"{path}: cannot be read ({reason}); 'fsvm plot' draws it again") from error
-    return Picture(path.stem, path.stem.replace("-vs-", " against ").replace("-", " "), svg)
+    return Picture(path.stem, CAPTIONS.get(path.stem) or in_words(path.stem), svg)
+
+
+def in_words(name: str) -> str:
+    """Say what a figure shows by the name of its file."""
+    words = name.replace("-vs-", " against ").replace("-", " ").split()
+    return " ".join(UNABBREVIATED.get(word, word) for word in words)
 
 
 @dataclass

@@ -13,10 +13,12 @@ from fsvm_cli.evaluation.metrics import metric_title, needs_scores, range_of, un
 from fsvm_cli.report.complete_trials import without_trials
 from fsvm_cli.report.curve_table import in_hundredths
 from fsvm_cli.report.style import (
+    CELL_INCHES,
     COLUMN_WIDTH,
     MAX_TITLE_CHARACTERS,
     PLAIN,
     Style,
+    draw_cells,
     explain,
     figure,
     legible,
@@ -111,6 +113,13 @@ class SizeAxis(NamedTuple):
     is_table: bool
     sizes: tuple[int, ...]
 
+    @property
+    def scale(self) -> str:
+        """What a label of the axis adds where it is not linear."""
+        if self.is_table:
+            return "" if len(self.sizes) < MIN_CURVE_POINTS else " (not to scale)"
+        return " (logarithmic)" if is_logarithmic(self.sizes) else ""
+
     def positions(self, n_features: Iterable[int]) -> list[float]:
         """Give the positions of numbers of features: themselves on a scale, their rows in a table."""
         return [float(self.sizes.index(size)) if self.is_table else float(size) for size in n_features]
@@ -181,10 +190,12 @@ GREY = "#777777"
 PUBLISHED_STYLE: dict[str, Any] = {
     "marker": "*",
     "markersize": 7.5,
-    "markerfacecolor": "#ffffff",
+    "markerfacecolor": "none",
     "linestyle": "none",
     "zorder": 5,
 }
+MAX_TABLE_SERIES = 7
+"""With more series, whose points would lie in a heap, a table of sizes is a heat map."""
 MAX_CURVES_PER_PANEL = 5
 """With more curves, whose bands overlap, each has a panel."""
 MIN_CURVE_POINTS = 3
@@ -229,6 +240,11 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
         rows = in_hundredths(shares, metric)
         sizes = SizeAxis.of(config, rows)
         ordinate = f"{_part(config)}{metric_title(metric)} ({unit_of(metric).symbol})"
+        if rows["ranking"].nunique() > MAX_TABLE_SERIES and sizes.is_table:
+            printed = _printed_in(rows, config, metric, int(curves["train_size"].max()))
+            with _heat_map(rows, config, sizes, printed) as drawing:
+                paths += save(drawing, folder, f"{metric}-vs-features{suffix}", formats)
+            continue
         if rows["ranking"].nunique() > MAX_CURVES_PER_PANEL and not sizes.is_table:
             with _one_panel_each(rows, config, sizes, ordinate) as drawing:
                 paths += save(drawing, folder, f"{metric}-vs-features{suffix}", formats)
@@ -236,7 +252,8 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
         with figure(COLUMN_WIDTH, 3.3) as drawing:
             axes = drawing.add_subplot()
             handles = _draw(axes, rows, config, sizes)
-            handles += _draw_printed(axes, rows, config, sizes, metric, int(curves["train_size"].max()))
+            printed = _printed_in(rows, config, metric, int(curves["train_size"].max()))
+            handles += _draw_printed(axes, rows, config, sizes, metric, printed)
             # A symmetric band may leave the range that the figure of merit can have.
             axes.set_ylim(max(axes.get_ylim()[0], 0), min(axes.get_ylim()[1], 101 * range_of(metric)[1]))
             _label(axes, rows, config, sizes, ordinate)
@@ -266,9 +283,50 @@ def _one_panel_each(rows: pd.DataFrame, config: Config, sizes: SizeAxis, ordinat
             axes.set_visible(False)
             all_axes[len(labels) - 2].tick_params(labelbottom=True)
         drawing.suptitle(_title(rows, config, sizes), fontsize=8, x=0.01, ha="left", wrap=True)
-        drawing.supxlabel(_abscissa(config), fontsize=7.5)
+        drawing.supxlabel(_abscissa(config, sizes), fontsize=7.5)
         drawing.supylabel(ordinate[0].upper() + ordinate[1:], fontsize=7.5)
         yield drawing
+
+
+@contextlib.contextmanager
+def _heat_map(rows: pd.DataFrame, config: Config, sizes: SizeAxis, printed: Sequence[PrintedPoint]) -> Iterator[Figure]:
+    """Draw many series of a table: a row for each, the best mean on top, with a cell for each size."""
+    shown = rows[rows["part"] == config.parts[0]]
+    means, low, high = (
+        100 * shown.pivot_table(index="ranking", columns="n_features", values=column, sort=False)[list(sizes.sizes)]
+        for column in ("mean", "ci_low", "ci_high")
+    )
+    steps = steps_of(config)
+    order = sorted(means.index, key=lambda label: steps.get(label, -float(means.loc[label].mean())))
+    published = {(point.label, point.n_features): f" [{point.percent:.1f}]" for point in printed}
+    texts = [
+        [
+            _cell(means.at[label, size], (high.at[label, size] - low.at[label, size]) / 2)
+            + published.get((label, size), "")
+            for size in sizes.sizes
+        ]
+        for label in order
+    ]
+    with figure(2 * COLUMN_WIDTH, 1.1 + CELL_INCHES * len(order)) as drawing:
+        axes = drawing.add_subplot()
+        losses = means.max() - means.loc[order]
+        draw_cells(axes, losses.to_numpy(), texts)
+        axes.set_xticks(np.arange(len(sizes.sizes)) + 0.5, [str(size) for size in sizes.sizes])
+        axes.set_yticks(np.arange(len(order)) + 0.5, [legible(label) for label in order])
+        metric = str(rows["metric"].iloc[0])
+        quantity = f"{PART_NAMES[config.parts[0]].capitalize()} {metric_title(metric)} ({unit_of(metric).symbol})"
+        brackets = "; in brackets: published" if published else ""
+        quantity += f"; the darker, the further below the best of its column{brackets}"
+        title = f"{_title(rows, config, sizes, '±')}\n{quantity}"
+        drawing.suptitle(title, fontsize=8, x=0.01, ha="left", wrap=True)
+        axes.set_xlabel(_abscissa(config, sizes))
+        yield drawing
+
+
+def _cell(mean: float, reach: float) -> str:
+    if np.isnan(mean):
+        return ""
+    return f"{mean:.1f}" if np.isnan(reach) else f"{mean:.1f} ± {reach:.1f}"
 
 
 def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
@@ -323,22 +381,22 @@ def _part(config: Config) -> str:
 
 def _label(axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis, ordinate: str) -> None:
     axes.set_title(_title(rows, config, sizes), loc="left", wrap=True)
-    axes.set_xlabel(_abscissa(config))
+    axes.set_xlabel(_abscissa(config, sizes))
     axes.set_ylabel(ordinate[0].upper() + ordinate[1:])
 
 
-def _abscissa(config: Config) -> str:
-    return "Number of retained features" + (" or components" if config.extractors else "")
+def _abscissa(config: Config, sizes: SizeAxis) -> str:
+    return f"Number of retained features{' or components' if config.extractors else ''}{sizes.scale}"
 
 
-def _title(rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> str:
+def _title(rows: pd.DataFrame, config: Config, sizes: SizeAxis, sign: str = "bar") -> str:
     n_trials = int(rows["n_trials"].min())
     trials = config.protocol.trials_in_words(n_trials)
     if config.protocol.is_given:
         trials = "the split of the source" if config.protocol.is_single_given else f"{trials} of the source"
     trials += without_trials(config, rows["ranking"])
     heading = f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
-    sign, metric = "bar" if sizes.is_table else "band", str(rows["metric"].iloc[0])
+    sign, metric = sign if sizes.is_table else "band", str(rows["metric"].iloc[0])
     return f"{heading}\n{_meaning_of_interval(config, n_trials, sign, metric)}"
 
 
@@ -401,15 +459,19 @@ def _draw_one(axes: Axes, positions: np.ndarray, curve: pd.DataFrame, style: Sty
     axes.fill_between(positions, percent["ci_low"], percent["ci_high"], color=style.colour, alpha=0.2, linewidth=0)
 
 
+def _printed_in(rows: pd.DataFrame, config: Config, metric: str, largest: int) -> list[PrintedPoint]:
+    """List what the source prints at the numbers of features of a figure."""
+    train_size, n_features = int(rows["train_size"].iloc[0]), int(rows["n_features"].max())
+    points = printed_points(config, metric, train_size, largest=largest, n_features=n_features)
+    return [point for point in points if point.n_features in set(rows["n_features"])]
+
+
 def _draw_printed(  # noqa: PLR0917 - what a figure shows, and of what
-    axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis, metric: str, largest: int
+    axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis, metric: str, points: Sequence[PrintedPoint]
 ) -> list[Line2D]:
     """Draw what the source prints: points in the colours of their methods, and sizes of best subsets as bands."""
     styles = styles_of(config)
     labels = list(dict.fromkeys(rows["ranking"]))
-    train_size, n_features = int(rows["train_size"].iloc[0]), int(rows["n_features"].max())
-    points = printed_points(config, metric, train_size, largest=largest, n_features=n_features)
-    points = [point for point in points if point.n_features in set(rows["n_features"])]
     for point in points:
         (position,) = sizes.positions([point.n_features])
         _draw_point(axes, position + sizes.beside(point.label, labels), point, styles.get(point.label, PLAIN).colour)
@@ -504,8 +566,9 @@ def _stability_together(
         lower.set_ylim(top=min(lower.get_ylim()[1], 1.05))
         upper.set_ylabel(f"{merit[0].upper()}{merit[1:]} ({unit_of(shown['metric'].iloc[0]).symbol})")
         lower.set_ylabel("Stability of the choice\n(1: always the same)")
-        lower.set_xlabel("Number of retained features")
-        mark_sizes(lower, sorted(shown["n_features"].unique()))
+        sizes = SizeAxis(is_table=False, sizes=tuple(sorted(shown["n_features"].unique())))
+        lower.set_xlabel(f"Number of retained features{sizes.scale}")
+        mark_sizes(lower, sizes.sizes)
         upper.set_title(heading, loc="left", wrap=True)
         explain(drawing, handles)
         yield drawing
@@ -527,12 +590,13 @@ def _one_stability_panel_each(
             _draw_stable(axes, known[known["ranking"] == label], style.of_line() | {"markevery": 1})
             axes.set_title(legible(label), loc="left")
         all_axes[0].set_ylim(top=min(all_axes[0].get_ylim()[1], 1.05))
-        mark_sizes(all_axes[0], sorted(shown["n_features"].unique()))
+        sizes = SizeAxis(is_table=False, sizes=tuple(sorted(shown["n_features"].unique())))
+        mark_sizes(all_axes[0], sizes.sizes)
         for number, axes in enumerate(all_axes[len(styles) :], start=len(styles)):
             axes.set_visible(False)
             all_axes[number - STABILITY_PANELS_PER_ROW].tick_params(labelbottom=True)
         drawing.suptitle(f"{heading}; dotted: {merit} as a share", fontsize=8, x=0.01, ha="left", wrap=True)
-        drawing.supxlabel("Number of retained features", fontsize=7.5)
+        drawing.supxlabel(f"Number of retained features{sizes.scale}", fontsize=7.5)
         drawing.supylabel("Stability of the choice (1: always the same)", fontsize=7.5)
         yield drawing
 

@@ -11,7 +11,16 @@ import pandas as pd
 from fsvm_cli.experiment.records.ascents import LENGTH_SCALE_PREFIX
 from fsvm_cli.experiment.records.decision_field import DecisionField
 from fsvm_cli.experiment.records.descent_path import WEIGHT_PREFIX
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, MAX_TITLE_CHARACTERS, figure, legible, save, series_style
+from fsvm_cli.report.style import (
+    COLOURS,
+    COLUMN_WIDTH,
+    MAX_TITLE_CHARACTERS,
+    POINTS_PER_INCH,
+    figure,
+    legible,
+    save,
+    series_style,
+)
 from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
@@ -27,10 +36,16 @@ if TYPE_CHECKING:
 
 LOGARITHMIC_FROM_RATIO = 100.0
 """Ratio of the largest to the smallest length scale from which on their axis is logarithmic."""
+MACHINES_PER_ROW = 4
+"""Of ascents: with more, letters would be too small where the figure is fitted to a page."""
 N_NAMED_FEATURES = 5
 MAX_FEATURE_NAME = 24
 MAX_TICKS = 70
 """Features that the horizontal axis has room to name."""
+BARS_INCHES = 5.0
+"""Width of the panel of bars."""
+TICK_FONT_SIZES, TICK_SHARE = (4.5, 6.5), 0.75
+"""Least and largest size of a name below a bar, in points, and the share of the room of its bar that it takes."""
 MAX_TICK_LABEL = 30
 """Characters of a name below a bar; 20 would give three features of the spam data the same."""
 LENGTH_SCALE_BINS = 20
@@ -101,10 +116,18 @@ def _draw_ascent(given: RecordToDraw) -> list[Path]:
     ascent = given.tables["ascent"]
     machines = list(ascent.groupby(["ranking", "machine"], sort=False))
     several = ascent["machine"].max() > 0
-    with figure(max(COLUMN_WIDTH * 0.8 * len(machines), 1.2 * COLUMN_WIDTH), 5.2) as drawing:
-        all_axes = drawing.subplots(3, len(machines), sharex="col", squeeze=False, height_ratios=(3, 2, 2))
-        for column, ((label, machine), steps) in enumerate(machines):
-            upper, middle, lower = all_axes[:, column]
+    n_columns = min(len(machines), MACHINES_PER_ROW)
+    n_rows = -(-len(machines) // n_columns)
+    with figure(max(COLUMN_WIDTH * 0.8 * n_columns, 1.2 * COLUMN_WIDTH), 5.2 * n_rows) as drawing:
+        all_axes = drawing.subplots(3 * n_rows, n_columns, squeeze=False, height_ratios=(3, 2, 2) * n_rows)
+        for axes in all_axes[-3:, len(machines) - n_columns * (n_rows - 1) :].ravel():
+            axes.set_visible(False)
+        for number, ((label, machine), steps) in enumerate(machines):
+            row, column = divmod(number, n_columns)
+            upper, middle, lower = all_axes[3 * row : 3 * row + 3, column]
+            for above in (upper, middle):
+                above.sharex(lower)
+                above.tick_params(labelbottom=False)
             upper.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
             _draw_length_scales(upper, steps)
             middle.plot(steps["step"], steps["magnitude"], color=COLOURS[0])
@@ -112,8 +135,11 @@ def _draw_ascent(given: RecordToDraw) -> list[Path]:
             _draw_evidence(lower, steps)
             lower.set_xlabel("Step")
             lower.xaxis.get_major_locator().set_params(integer=True)
-            if column == 0:
+            if upper.get_yscale() == "log":
+                upper.set_ylabel("Length scale, logarithmic")
+            elif column == 0:
                 upper.set_ylabel("Length scale")
+            if column == 0:
                 middle.set_ylabel("Mean |gradient|\n/ peak")
                 lower.set_ylabel("Log evidence,\nor bound, / n")
         return given.save(drawing, "ascent", "first split")
@@ -166,16 +192,18 @@ def _draw_bound_descent(given: RecordToDraw) -> list[Path]:
             _draw_errors(lower, rows)
             lower.set_xscale("log")
             use_powers(lower.xaxis)
-            lower.set_xlabel("Features")
+            lower.set_xlabel("Features (logarithmic)")
+        bound = "R²W² / n"
         if spans_decades(given.tables["bound-descent"]["radius_margin"].to_numpy()):
             all_axes[0, 0].set_yscale("log")
             use_powers(all_axes[0, 0].yaxis)
+            bound += ", logarithmic"
         else:
             all_axes[0, 0].set_ylim(bottom=0.0)
         largest = float(given.tables["bound-descent"][list(ERRORS_ON_DESCENT)].to_numpy().max())
         all_axes[1, 0].set_ylim(0, 1.5 * largest if largest > 0 else 1.0)  # room for the names above the curves
         all_axes[0, 0].invert_xaxis()  # the descent goes to the right
-        all_axes[0, 0].set_ylabel("R²W² / n")
+        all_axes[0, 0].set_ylabel(bound)
         all_axes[1, 0].set_ylabel("Share of the rows")
         return given.save(drawing, "bound-descent", "first split; in brackets: rank correlation with the test error")
 
@@ -274,7 +302,9 @@ def _draw_length_scale_bars(given: RecordToDraw) -> list[Path]:
             by_rank.set_ylabel("Length scale")
             if len(rows) <= MAX_TICKS:
                 names = [legible(name, MAX_TICK_LABEL) for name in rows["feature"]]
-                by_feature.set_xticks(np.arange(len(rows)), names, rotation=90, fontsize=4.5)
+                of_bar = TICK_SHARE * POINTS_PER_INCH * BARS_INCHES / len(rows)
+                size = float(np.clip(of_bar, *TICK_FONT_SIZES))
+                by_feature.set_xticks(np.arange(len(rows)), names, rotation=90, fontsize=size)
             else:
                 by_feature.set_xlabel("Feature")
             bins: Any = LENGTH_SCALE_BINS
@@ -286,8 +316,10 @@ def _draw_length_scale_bars(given: RecordToDraw) -> list[Path]:
                 use_powers(by_feature.yaxis)
                 use_powers(by_rank.yaxis)
                 use_powers(histogram.xaxis)
+                by_feature.set_ylabel("Length scale, logarithmic")
+                by_rank.set_ylabel("Length scale, logarithmic")
             histogram.hist(lengths, bins=bins, color=COLOURS[0])
-            histogram.set_xlabel("Length scale")
+            histogram.set_xlabel("Length scale" + (", logarithmic" if spans_decades(lengths) else ""))
             histogram.set_ylabel("Features")
         return given.save(drawing, "length-scales", "first split")
 
@@ -319,7 +351,7 @@ def _draw_sampler_traces(given: RecordToDraw) -> list[Path]:
             axes.set_xlabel("Draw")
         if has_ranks:
             all_axes[-1, 2].set_xlabel("Rank among all chains")
-        return given.save(drawing, "sampler-traces", "first split")
+        return given.save(drawing, "sampler-traces", "first split; one colour for each chain")
 
 
 def _draw_distribution_distance(given: RecordToDraw) -> list[Path]:
@@ -339,7 +371,7 @@ def _draw_distribution_distance(given: RecordToDraw) -> list[Path]:
             _draw_samples_and_densities(upper, rows)
             upper.sharex(lower)
             upper.tick_params(labelbottom=False)
-            upper.set_title(legible(feature, MAX_PANEL_TITLE), loc="left")
+            upper.set_title(f"{legible(feature, MAX_PANEL_TITLE)}\n{_distances_in_words(rows)}", loc="left")
         for upper, lower in zip(densities[::PANELS_PER_ROW], functions[::PANELS_PER_ROW], strict=True):
             upper.set_ylabel("Density")
             lower.set_ylabel("Share of samples")
@@ -347,6 +379,11 @@ def _draw_distribution_distance(given: RecordToDraw) -> list[Path]:
             axes.set_xlabel("At most this value" + ("" if given.config.scaling == "none" else " (scaled)"))
         drawing.legend(handles=handles, loc="outside lower left", ncols=4)
         return given.save(drawing, "distribution-distance", "first split")
+
+
+def _distances_in_words(rows: pd.DataFrame) -> str:
+    apart = (rows["all_samples"] - rows["in_class"]).to_numpy()
+    return f"distance {np.abs(apart).max():.2f}, as printed {max(float(apart.max()), 0.0):.2f}"
 
 
 def _draw_samples_and_densities(axes: Axes, rows: pd.DataFrame) -> None:
@@ -381,9 +418,6 @@ def _draw_distributions_of_feature(axes: Axes, rows: pd.DataFrame, class_name: s
         middle[widest], *sorted((over_all[widest], in_class[widest])), color="#000000", linewidth=1.6, zorder=4
     )
     bar.set_label("largest distance")
-    distance, as_printed = np.abs(over_all - in_class).max(), max(float((over_all - in_class).max()), 0.0)
-    text = f"distance {distance:.2f}\nas printed {as_printed:.2f}"
-    axes.text(0.98, 0.04, text, transform=axes.transAxes, ha="right", fontsize=6.5)
     axes.set_ylim(-0.02, 1.04)
     return [line, of_class, bar]
 
@@ -405,7 +439,7 @@ def _draw_row_orders(given: RecordToDraw) -> list[Path]:
         left.set_yscale("log")
         use_powers(left.yaxis)
         left.set_xlabel("Elimination")
-        left.set_ylabel("In units of the second smallest weight")
+        left.set_ylabel("In units of the second smallest weight, logarithmic")
         left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=6.5, markerscale=4)
         others = [name for name in dict.fromkeys(of_svc["feature"]) if name not in set(exact)]
         for axes, tolerance in zip(right, tolerances, strict=True):

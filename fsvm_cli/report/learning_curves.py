@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 LOGARITHMIC_FROM_RATIO = 8.0
 """Training sizes that span at least this factor stand on a logarithmic axis."""
 
+MAX_LINES_TOGETHER = 7
+"""With more lines, which would be a tangle, each compared method has panels of its own."""
+METHODS_PER_ROW = 4
+MIN_TICK_GAP_SHARES = (0.075, 0.2)
+"""Of the axis, between two training sizes that are named: of one panel, and of several side by side."""
 MARK_SPREAD_SHARE = 0.45
 """Of the smallest gap between training sizes: how far the marks of all lines at one of them are spread."""
 MAX_GAP_SHARE_OF_AXIS = 0.15
@@ -97,28 +102,82 @@ def draw_learning_curves(
             name += (f"-{size}-features" if config.rankings else "") + ("" if part == "test" else "-training-part")
             title = metric_title(metric).replace("accuracy", "error")
             quantity = f"{PART_NAMES[part].capitalize()} {title} ({unit_of(metric).symbol})"
-            with _panels(lines, recovered) as drawing:
-                upper = drawing.axes[0]
-                upper.set_title(_title(rows, size, config), loc="left", wrap=True)
-                upper.set_ylabel(quantity)
+            heading = _title(rows, size, config)
+            draw = _panels if len(lines) <= MAX_LINES_TOGETHER else _panels_of_each
+            with draw(lines, recovered, heading, quantity) as drawing:
                 paths += save(drawing, folder, name, formats)
     return paths
 
 
 @contextlib.contextmanager
-def _panels(lines: Sequence[LearningCurve], recovered: Sequence[LearningCurve]) -> Iterator[Figure]:
+def _panels(
+    lines: Sequence[LearningCurve], recovered: Sequence[LearningCurve], heading: str, quantity: str
+) -> Iterator[Figure]:
     """Draw a panel for the figure of merit, and below it one for the relevant features where these are known."""
     with figure(COLUMN_WIDTH, 4.6 if recovered else 3.4) as drawing:
         heights = (5, 3) if recovered else (1,)
         all_axes = drawing.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         handles = _draw(all_axes[0], lines)
+        all_axes[0].set_title(heading, loc="left", wrap=True)
+        all_axes[0].set_ylabel(quantity)
         if recovered:
             _draw(all_axes[1], recovered)
             all_axes[1].set_ylabel("Relevant among\nthe kept (%)")
             all_axes[1].set_ylim(-3, 103)
-        all_axes[-1].set_xlabel("Number of training rows")
+        all_axes[-1].set_xlabel(f"Number of training rows{_scale(all_axes[-1])}")
         explain(drawing, handles)
         yield drawing
+
+
+@contextlib.contextmanager
+def _panels_of_each(
+    lines: Sequence[LearningCurve], recovered: Sequence[LearningCurve], heading: str, quantity: str
+) -> Iterator[Figure]:
+    """Draw each compared method in panels of its own, with the oracle and all features, and the others grey behind."""
+    references = [line for line in lines if not line.style["marker"]]
+    methods = [line for line in lines if line.style["marker"]]
+    shares = {line.label: line for line in recovered}
+    heights = (5, 3) if recovered else (1,)
+    n_rows = -(-len(methods) // METHODS_PER_ROW)
+    with figure(2 * COLUMN_WIDTH, 0.9 + (2.4 if recovered else 1.6) * n_rows) as drawing:
+        grid = drawing.subplots(
+            len(heights) * n_rows, METHODS_PER_ROW, sharex=True, squeeze=False, height_ratios=heights * n_rows
+        )
+        for axes in grid.ravel()[1:]:
+            axes.label_outer(remove_inner_ticks=False)
+        uppers, lowers = grid[:: len(heights)].ravel(), grid[1::2].ravel() if recovered else ()
+        for number, (upper, method) in enumerate(zip(uppers, methods, strict=False)):
+            _draw_one_of_many(upper, method, methods)
+            handles = _draw(upper, [*references, method], MIN_TICK_GAP_SHARES[1])
+            upper.set_title(legible(method.label), loc="left")
+            if recovered:
+                _draw_one_of_many(lowers[number], shares[method.label], recovered)
+                _draw(lowers[number], [shares[method.label]], MIN_TICK_GAP_SHARES[1])
+                lowers[number].set_ylim(-3, 103)
+        top = max(axes.get_ylim()[1] for axes in uppers[: len(methods)])
+        for axes in uppers:
+            axes.set_ylim(0, top)
+        for axes in (*uppers[len(methods) :], *lowers[len(methods) :]):
+            axes.set_visible(False)
+        for axes in uppers[::METHODS_PER_ROW]:
+            axes.set_ylabel(quantity)
+        for axes in lowers[::METHODS_PER_ROW]:
+            axes.set_ylabel("Relevant among\nthe kept (%)")
+        drawing.suptitle(f"{heading}; grey: the other methods", fontsize=8, x=0.01, ha="left", wrap=True)
+        drawing.supxlabel(f"Number of training rows{_scale(uppers[0])}", fontsize=7.5)
+        named = {line.label for line in references}
+        explain(drawing, [handle for handle in handles if handle.get_label() in named], 4)
+        yield drawing
+
+
+def _draw_one_of_many(axes: Axes, shown: LearningCurve, lines: Sequence[LearningCurve]) -> None:
+    for line in lines:
+        if line.label != shown.label:
+            axes.plot(line.rows.index, line.rows["mean"], color="#cccccc", linewidth=0.7, zorder=1)
+
+
+def _scale(axes: Axes) -> str:
+    return " (logarithmic)" if axes.get_xscale() == "log" else ""
 
 
 def _title(rows: pd.DataFrame, size: int, config: Config) -> str:
@@ -167,13 +226,13 @@ def _recovery(selection: pd.DataFrame, size: int, config: Config) -> list[Learni
     ]
 
 
-def _draw(axes: Axes, lines: Sequence[LearningCurve]) -> list[Any]:
+def _draw(axes: Axes, lines: Sequence[LearningCurve], least_gap: float = MIN_TICK_GAP_SHARES[0]) -> list[Any]:
     """Draw lines whose marks stand side by side at each training size; the handles come the upper line first."""
     train_sizes = np.unique(np.concatenate([line.rows.index.to_numpy(dtype=float) for line in lines]))
     if train_sizes[-1] >= LOGARITHMIC_FROM_RATIO * train_sizes[0]:
         axes.set_xscale("log")
     axes.xaxis.set_major_locator(FixedLocator(train_sizes.tolist()))
-    axes.xaxis.set_major_formatter(FixedFormatter([f"{size:g}" for size in train_sizes]))
+    axes.xaxis.set_major_formatter(FixedFormatter(_named(axes, train_sizes, least_gap)))
     axes.xaxis.set_minor_locator(NullLocator())
     handles = []
     for number, line in enumerate(lines):
@@ -185,6 +244,17 @@ def _draw(axes: Axes, lines: Sequence[LearningCurve]) -> list[Any]:
     # A symmetric interval may leave the range that a share can have.
     axes.set_ylim(0, min(axes.get_ylim()[1], 103))
     return [bars for _, _, bars in sorted(handles, key=lambda each: each[:2])]
+
+
+def _named(axes: Axes, train_sizes: NDArray[np.float64], least_gap: float) -> list[str]:
+    """Name training sizes, the largest first, but for those that lie too near to one that is named."""
+    shown = axes.xaxis.get_transform().transform(train_sizes)
+    names, last = [], np.inf
+    for size, at in zip(train_sizes[::-1], shown[::-1], strict=True):
+        has_room = last - at >= least_gap * np.ptp(shown)
+        names.append(f"{size:g}" if has_room else "")
+        last = at if has_room else last
+    return names[::-1]
 
 
 def _beside(axes: Axes, x: NDArray[np.float64], train_sizes: NDArray[np.float64], shift: float) -> NDArray[np.float64]:

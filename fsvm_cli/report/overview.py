@@ -14,6 +14,7 @@ from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.provenance import describe_collection
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import write_atomically
+from fsvm_cli.learners.base import MACHINE_FOUND
 from fsvm_cli.report.comparison import is_about_data, quantity_in_words, read_comparison
 from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME, write_table
 from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, MAX_TITLE_CHARACTERS, figure, legible, save, use_logarithms
@@ -165,6 +166,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, lines: NDArray[np.intp]) -> None
     values = np.concatenate([found, printed])
     if values.min() > 0 and values.max() > LOGARITHMIC_FROM_RATIO * values.min():
         use_logarithms(axes)
+        axes.set_xlabel("logarithmic")
 
 
 UNIT_PATTERN = re.compile(r" \((%|points|bits|features|rows|classes|% of the features)\)")
@@ -175,9 +177,12 @@ MIN_AXIS_SPAN_SHARE = 1e-3
 """Smallest span of an axis, as a share of the largest magnitude on it."""
 MAX_FOREST_CLAIMS = 60
 CLAIM_INCHES = 0.16
-TWO_LINED_CLAIM_HEIGHT = 1.7
-"""Of a claim whose label has two lines, in the height of others."""
-LABEL_CHARACTERS_PER_LINE, MAX_LABEL_LINES = 56, 2
+FURTHER_LINE_HEIGHT = 0.7
+"""What a further line of a label adds to the height of a claim, in the height of one with a single line."""
+LABEL_CHARACTERS_PER_LINE, MAX_LABEL_LINES = 56, 6
+ID_CHARACTERS = 40
+YES_OR_NO = f"{MACHINE_FOUND}, "
+"""What a quantity begins with that is 0 or 1: it is left to the table of verdicts."""
 
 VERDICT_STYLES: dict[str, tuple[str, str]] = {
     "reproduced": ("#0a6640", "o"),
@@ -233,7 +238,10 @@ def _panels_by_unit(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     ends = [_printed_ends(str(published)) for published in verdicts["published"]]
     numbers = verdicts.assign(printed_low=[low for low, _ in ends], printed_high=[high for _, high in ends])
     numbers = numbers.dropna(subset=["printed_low", "reproduced"])
-    shown = np.array([not is_about_data(row) for row in numbers.itertuples(index=False)], dtype=np.bool_)
+    shown = np.array(
+        [not is_about_data(row) and not str(row.what).startswith(YES_OR_NO) for row in numbers.itertuples(index=False)],
+        dtype=np.bool_,
+    )
     numbers = numbers[shown].head(MAX_FOREST_CLAIMS)
     return {str(unit): rows for unit, rows in numbers.groupby(numbers["what"].map(_unit), sort=False)}
 
@@ -265,9 +273,14 @@ def _draw_forest_panel(axes: Axes, rows: pd.DataFrame, unit: str) -> None:
     axes.hlines(lines[is_range], ranges["printed_low"], ranges["printed_high"], **RANGE_STYLE)
     axes.set_yticks(lines, [_label(row) for row in rows.itertuples(index=False)])
     axes.set_ylim(len(rows) - 0.4, -0.6)
+    ids = axes.secondary_yaxis("right")
+    ids.set_yticks(lines, [_short_id(str(each)) for each in rows["id"]])
+    ids.tick_params(length=0, labelsize=5.5, labelcolor="#555555")
+    ids.spines["right"].set_visible(False)
     values = rows[["printed_low", "printed_high", "reproduced"]].to_numpy()
     if values.min() > 0 and values.max() > LOGARITHMIC_FROM_RATIO * values.min():
         use_logarithms(axes)
+        unit += ", logarithmic"
     ends = rows[["printed_low", "printed_high", "reproduced", "ci_low", "ci_high"]].to_numpy(dtype=np.float64)
     low, high = np.nanmin(ends), np.nanmax(ends)
     reach = MIN_AXIS_SPAN_SHARE * max(abs(low), abs(high))
@@ -277,6 +290,11 @@ def _draw_forest_panel(axes: Axes, rows: pd.DataFrame, unit: str) -> None:
     axes.set_xlabel({"%": "per cent"}.get(unit, unit))
 
 
+def _short_id(name: str) -> str:
+    """Give the id of a claim without its document, which the title of the experiment or its folder tells."""
+    return legible(name.partition(".")[2] or name, ID_CHARACTERS)
+
+
 def _label(row: Any) -> str:
     text = legible(UNIT_PATTERN.sub("", quantity_in_words(str(row.what))), MAX_LABEL_LINES * LABEL_CHARACTERS_PER_LINE)
     lines = textwrap.wrap(text, LABEL_CHARACTERS_PER_LINE, max_lines=MAX_LABEL_LINES, placeholder="…")
@@ -284,8 +302,8 @@ def _label(row: Any) -> str:
 
 
 def _claim_height(rows: pd.DataFrame) -> float:
-    has_two_lines = any("\n" in _label(row) for row in rows.itertuples(index=False))
-    return TWO_LINED_CLAIM_HEIGHT if has_two_lines else 1.0
+    n_lines = max(_label(row).count("\n") for row in rows.itertuples(index=False))
+    return 1.0 + FURTHER_LINE_HEIGHT * n_lines
 
 
 def _key(panels: dict[str, pd.DataFrame]) -> list[Line2D]:

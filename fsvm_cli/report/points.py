@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.schema import Config
 
-MAX_METHOD_CHARACTERS = 40
+LABEL_CHARACTERS_PER_LINE = 44
 
 
 def draw_compared(
@@ -79,7 +80,8 @@ def draw_compared(
                     elinewidth=0.8,
                     label=f"{size} training rows",
                 )
-            axes.set_yticks(np.arange(len(labels)), [legible(label, MAX_METHOD_CHARACTERS) for label in labels])
+            names = [textwrap.fill(legible(label), LABEL_CHARACTERS_PER_LINE) for label in labels]
+            axes.set_yticks(np.arange(len(labels)), names)
             # Points of several training sizes stand beside the line of their compared method, within its half.
             axes.set_ylim(len(labels) - 0.5, -0.5)
             part = "Test" if config.parts[0] == "test" else "Training"

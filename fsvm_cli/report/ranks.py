@@ -21,7 +21,7 @@ from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.folder import CURVES_NAME, SELECTION_NAME, folder_names, read_table
 from fsvm_cli.report.ranking_statistics import MARGIN, area_under_curve
-from fsvm_cli.report.style import BLUE, COLUMN_WIDTH, drawn, figure, legible
+from fsvm_cli.report.style import CELL_INCHES, COLUMN_WIDTH, draw_cells, drawn, figure, legible
 from fsvm_cli.spec.rankings import LEAK
 
 if TYPE_CHECKING:
@@ -377,14 +377,6 @@ def critical_difference_diagram(comparison: RankComparison, extension: str = "sv
         return drawn(drawing, extension)
 
 
-CELL_INCHES = 0.17
-"""Height of a row of the heat map."""
-DARKEST_LOSS = 20.0
-"""Points from which on a cell has the full colour."""
-WHITE_TEXT_FROM = 0.55
-"""Shade of a cell, from 0 to 1, from which on its number is white."""
-
-
 def loss_heat_map(comparison: RankComparison, extension: str = "svg") -> bytes:
     """Draw how far each ranking is below the best one on each data set, in points of area, the best mean rank on top.
 
@@ -398,31 +390,16 @@ def loss_heat_map(comparison: RankComparison, extension: str = "svg") -> bytes:
     bytes
         Of the figure's file.
     """
-    from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415 - slow to import
-
     areas = comparison.areas.iloc[:, np.argsort(comparison.found.ranks, kind="stable")]
     losses = 100 * (areas.max(axis=1).to_numpy()[:, None] - areas.to_numpy()).T
-    # As the eye takes them, the first points count most.
-    shades = np.sqrt(np.minimum(losses, DARKEST_LOSS) / DARKEST_LOSS)
     words = [str(name).split("-") for name in areas.index]
     n_common = sum(1 for _ in itertools.takewhile(lambda each: len(set(each)) == 1, zip(*words, strict=False)))
     names = [legible("-".join(each[n_common:] or each), 20) for each in words]
     n_methods, n_sets = losses.shape
     with figure(2 * COLUMN_WIDTH, 1.1 + CELL_INCHES * n_methods) as drawing:
         axes = drawing.add_subplot()
-        colours = LinearSegmentedColormap.from_list("loss", ["#FFFFFF", BLUE])
-        axes.pcolormesh(shades, cmap=colours, vmin=0.0, vmax=1.0, edgecolors="#FFFFFF", linewidth=0.4)
-        axes.invert_yaxis()
-        axes.grid(visible=False)
-        for side in ("left", "bottom"):
-            axes.spines[side].set_visible(False)
-        axes.tick_params(length=0)
+        draw_cells(axes, losses, [[f"{loss:.1f}" if loss < 9.95 else f"{loss:.0f}" for loss in row] for row in losses])
         axes.set_xticks(np.arange(n_sets) + 0.5, names, rotation=90)
         axes.set_yticks(np.arange(n_methods) + 0.5, [legible(name, 30) for name in areas.columns])
         axes.set_title("Points of area below the best ranking on the same data set", loc="left")
-        for row, column in itertools.product(range(n_methods), range(n_sets)):
-            loss, is_dark = losses[row, column], shades[row, column] > WHITE_TEXT_FROM
-            text = f"{loss:.1f}" if loss < 9.95 else f"{loss:.0f}"
-            colour = "#FFFFFF" if is_dark else "#000000"
-            axes.text(column + 0.5, row + 0.53, text, ha="center", va="center", fontsize=6, color=colour)
         return drawn(drawing, extension)

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import numpy as np
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import RendererAgg
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from fsvm_cli.spec.rankings import Extraction, Ranking
     from fsvm_cli.spec.schema import Config
@@ -122,6 +124,43 @@ def _without_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+CELL_INCHES = 0.17
+"""Height of a row of a heat map."""
+DARKEST_LOSS = 20.0
+"""Points from which on a cell has the full colour."""
+WHITE_TEXT_FROM = 0.85
+"""Shade of a cell, from 0 to 1, from which on its text is white; before, black has the higher contrast."""
+
+
+def draw_cells(axes: Axes, losses: NDArray[np.float64], texts: Sequence[Sequence[str]]) -> None:
+    """Draw a heat map of points below the best, the first row on top, with a text in each cell.
+
+    Parameters
+    ----------
+    axes : Axes
+    losses : ndarray of shape (n_rows, n_columns)
+        Points; NaN where there is nothing.
+    texts : sequence of sequence of str
+        Of the rows.
+    """
+    import numpy as np  # noqa: PLC0415
+    from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415
+
+    # As the eye takes them, the first points count most.
+    shades = np.sqrt(np.minimum(losses, DARKEST_LOSS) / DARKEST_LOSS)
+    colours = LinearSegmentedColormap.from_list("cells", ["#FFFFFF", BLUE])
+    axes.pcolormesh(shades, cmap=colours, vmin=0.0, vmax=1.0, edgecolors="#FFFFFF", linewidth=0.4)
+    axes.invert_yaxis()
+    axes.grid(visible=False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(length=0)
+    for row, of_row in enumerate(texts):
+        for column, text in enumerate(of_row):
+            colour = "#FFFFFF" if shades[row, column] > WHITE_TEXT_FROM else "#000000"
+            axes.text(column + 0.5, row + 0.53, text, ha="center", va="center", fontsize=6, color=colour)
 
 
 def explain(drawing: Figure, handles: Sequence[Artist], n_columns: int = 2) -> None:

@@ -91,8 +91,12 @@ def describe_choices(chosen: pd.DataFrame) -> list[str]:
     for (label, n_train), rows in chosen.groupby(["ranking", "train_size"], sort=False):
         n_trials, warns = rows["n_trials"].iloc[0], rows["parameter"].isin(CAVEATS)
         often = rows.loc[rows[~warns].groupby("parameter", sort=False)["n_chosen"].idxmax()]
-        values = (f"{row.parameter} = {_shown(row.value)} (in {row.n_chosen})" for row in often.itertuples())
-        sentences.append(f"{label}, {n_train} rows: most frequent choices in {n_trials} trials: {', '.join(values)}.")
+        of_all = "in one trial" if n_trials == 1 else f"most frequent values in {n_trials} trials"
+        values = (
+            f"{row.parameter} = {_shown(row.value)}{f' (in {row.n_chosen})' if n_trials > 1 else ''}"
+            for row in often.itertuples()
+        )
+        sentences.append(f"{label}, {n_train} rows: {of_all}: {', '.join(values)}.")
         for name, n_warned in rows[warns].groupby("parameter", sort=False)["n_chosen"].sum().items():
             sentences.append(f"{label}, {n_train} rows: in {n_warned} of {n_trials} trials {CAVEATS[str(name)]}.")
     return sentences

@@ -162,8 +162,11 @@ def test_a_table_counts_what_was_chosen(load: Callable[..., LoadedConfig], plann
         assert row.n_chosen == sum(outcome.chosen[row.parameter] == value for outcome in outcomes)
         assert (row.n_trials, row.train_size) == (3, 12)
     first, second = describe_choices(table)
-    assert first.startswith("kpd, 12 rows: most frequent choices in 3 trials: theta = ")
+    assert first.startswith("kpd, 12 rows: most frequent values in 3 trials: theta = ")
     assert second.startswith("random, 12 rows")
+    (alone, *_) = describe_choices(table.assign(n_chosen=1, n_trials=1))
+    assert alone.startswith("kpd, 12 rows: in one trial: theta = ")
+    assert "(in " not in alone
     strengths = Counter(outcome.chosen["strength"] for outcome in outcomes)
     assert f"strength = {max(sorted(strengths), key=strengths.__getitem__):g} (in {max(strengths.values())})" in first
 

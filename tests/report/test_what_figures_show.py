@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,17 +13,23 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.provenance import read_run
+from fsvm_cli.report import style
 from fsvm_cli.report.comparison import FACT_TITLES
 from fsvm_cli.report.curves import draw_curves, draw_stability, existing_components, ticks_among
 from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.folder import read_table, write_table
+from fsvm_cli.report.learning_curves import draw_learning_curves
 from fsvm_cli.report.overview import draw_forest
+from fsvm_cli.report.points import draw_compared
 from fsvm_cli.report.scores import MAX_NAMED_FEATURES, draw_scores
 from fsvm_cli.report.style import COLUMN_WIDTH, drawn, explain, figure
 from fsvm_cli.spec.claims.kinds.numbers import FACT_UNITS
+from tests.helpers.overlaps import faults_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -92,6 +99,103 @@ def test_many_curves_have_a_panel_each(tmp_path: Path) -> None:
     (path,) = draw_curves(pd.concat([first.assign(ranking=label) for label in labels]), config, tmp_path, ("svg",))
     assert [text for text in texts(path) if text in labels] == labels
     assert any("band: 95 % interval" in text for text in texts(path))
+
+
+@pytest.mark.parametrize(("experiment", "n_methods"), [("beyond-breast", 18), ("why-grid-vehicle", 24)])
+def test_a_table_of_many_methods_is_a_heat_map_of_its_numbers(experiment: str, n_methods: int, tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / experiment)
+    curves = read_table(RESULTS / experiment / "curves.csv")
+    path = draw_curves(curves, config, tmp_path, ("svg",))[0]
+    table = curves[(curves["metric"] == config.metrics[0]) & (curves["part"] == config.parts[0])]
+    expected = {f"{100 * row.mean:.1f} ± {50 * (row.ci_high - row.ci_low):.1f}" for row in table.itertuples()}
+    found = texts(path)
+    assert {text for text in found if "±" in text and text[0].isdigit()} == expected
+    means = table.groupby("ranking")["mean"].mean().sort_values(ascending=False)
+    assert len(means) == n_methods
+    names = [text for text in found if text in set(means.index)]
+    assert sorted(names) == sorted(means.index)
+    assert means[names].is_monotonic_decreasing
+    assert faults_of(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("experiment", ["weston-linear", "weston-nonlinear-standard"])
+def test_of_many_methods_each_has_its_learning_curve_in_a_panel(experiment: str, tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / experiment)
+    curves, selection = (read_table(RESULTS / experiment / f"{name}.csv") for name in ("curves", "selection"))
+    (path,) = draw_learning_curves(curves, selection, config, tmp_path, ("svg",))
+    svg = path.read_text(encoding="utf-8")
+    assert [text for text in texts(path) if text in {each.label for each in config.rankings}] == [
+        each.label for each in config.rankings
+    ]
+    assert svg.count('id="axes_') == 2 * len(config.rankings), "error and recovery of each"
+    assert faults_of(svg) == []
+
+
+SCALES = [
+    "ambroise-colon",
+    "ard-ionosphere-stops",
+    "guyon-colon",
+    "infoprop-dna",
+    "noise20",
+    "tolerance-colon",
+    "weston-bounds",
+    "weston-linear",
+    "why-vehicle",
+]
+
+
+@pytest.mark.parametrize("experiment", SCALES)
+def test_a_scale_that_is_not_linear_says_so(experiment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures: list[Figure] = []
+
+    def note(drawing: Figure, extension: str) -> bytes:
+        figures.append(drawing)
+        return drawn(drawing, extension)
+
+    monkeypatch.setattr(style, "drawn", note)
+    for path in (RESULTS / experiment).iterdir():
+        if path.suffix in {".csv", ".json"}:
+            shutil.copy(path, tmp_path)
+    draw_figures(tmp_path, ("svg",))
+    n_curved = 0
+    for drawing in figures:
+        words = {"x": [drawing.get_supxlabel()], "y": [drawing.get_supylabel()]}
+        for axes in drawing.axes:
+            words["x"].append(axes.get_xlabel())
+            words["y"].append(axes.get_ylabel())
+        for axes in drawing.axes:
+            for name, scale in (("x", axes.get_xscale()), ("y", axes.get_yscale())):
+                if scale != "linear":
+                    n_curved += 1
+                    assert any("logarithmic" in text or "logit" in text for text in words[name]), (scale, words)
+    has_table = any("not to scale" in axes.get_xlabel() for drawing in figures for axes in drawing.axes)
+    assert n_curved or has_table
+
+
+def test_claims_of_a_forest_plot_have_their_ids_and_whole_quantities(tmp_path: Path) -> None:
+    verdicts = read_table(RESULTS / "why-grid-vehicle" / "published.csv")
+    (path,) = draw_forest(verdicts, "", tmp_path, ("svg",))
+    found = texts(path)
+    assert {each.partition(".")[2] for each in verdicts["id"]} <= set(found)
+    assert not any("…" in text for text in found)
+    longest = max((str(each) for each in verdicts["what"]), key=len)
+    for word in longest.replace(" (points)", "").split()[-4:]:
+        assert word in " ".join(found)
+    assert faults_of(path.read_text(encoding="utf-8")) == []
+
+
+def test_whether_a_machine_was_found_is_no_quantity_of_a_forest_plot(tmp_path: Path) -> None:
+    (path,) = draw_forest(read_table(RESULTS / "lanckriet-heart" / "published.csv"), "", tmp_path, ("svg",))
+    assert "margin, 'K2'" in texts(path)
+    assert not any("machine found" in text for text in texts(path))
+
+
+def test_names_of_compared_methods_are_whole(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "ard-select-wdbc")
+    curves = read_table(RESULTS / "ard-select-wdbc" / "curves.csv")
+    path = draw_compared(curves, {}, config, tmp_path, ("svg",))[0]
+    found = " ".join(" ".join(texts(path)).split())
+    assert all(label in found for label in curves["ranking"].unique())
 
 
 def test_printed_numbers_stand_beside_ours_by_their_units(tmp_path: Path) -> None:

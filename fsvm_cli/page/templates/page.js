@@ -6,6 +6,7 @@ const all = (selector, place = document) => [...place.querySelectorAll(selector)
 const experiments = all(".experiment");
 const papers = all(".document");
 const claims = all("tr.claim");
+const texts = new Map();
 
 // Figures and files are decompressed when they are first asked for. Figures are shown as images, in which nothing can
 // run; their letters, and the lists of features of several files, are on the page once.
@@ -263,6 +264,8 @@ function follow() {
     place.focus({ preventScroll: true });
   }
   place.scrollIntoView({ block: "start" });
+  // The claims of an experiment are made when it is opened.
+  if (place.id !== id && place.matches(".experiment")) equip(place).then(() => { if (location.hash.slice(1) === hash && byId(id)) follow(); });
 }
 addEventListener("hashchange", follow);
 
@@ -274,9 +277,11 @@ const ASKS = [
   [/^(use|choose|best|recommend\w*)$/, "guide method"],
 ];
 const SAYS_LITTLE = /^(differs?|different|methods?|papers?|miss(ed)?)$/;
-const texts = new Map();
 function textOf(element) {
-  if (!texts.has(element)) texts.set(element, element.textContent.toLowerCase());
+  if (!texts.has(element)) {
+    const packed = all("[data-words]", element).map((each) => each.dataset.words);
+    texts.set(element, [element.textContent, ...packed].join(" ").toLowerCase());
+  }
   return texts.get(element);
 }
 function understood(question) {
