@@ -99,4 +99,5 @@ def _standardised(X: NDArray[np.float64]) -> NDArray[np.float64]:
     smallest, largest = X.min(axis=0), X.max(axis=0)
     varies = largest > smallest
     scaled = np.where(varies, (X - smallest) / np.where(varies, largest - smallest, 1.0), 0.0)
-    return (scaled - scaled.mean(axis=0)) / np.where(varies, scaled.std(axis=0), 1.0)
+    standardised: NDArray[np.float64] = (scaled - scaled.mean(axis=0)) / np.where(varies, scaled.std(axis=0), 1.0)
+    return standardised

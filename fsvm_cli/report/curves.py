@@ -292,25 +292,26 @@ def _one_panel_each(rows: pd.DataFrame, config: Config, sizes: SizeAxis, ordinat
 def _heat_map(rows: pd.DataFrame, config: Config, sizes: SizeAxis, printed: Sequence[PrintedPoint]) -> Iterator[Figure]:
     """Draw many series of a table: a row for each, the best mean on top, with a cell for each size."""
     shown = rows[rows["part"] == config.parts[0]]
-    means, low, high = (
+    tables = [
         100 * shown.pivot_table(index="ranking", columns="n_features", values=column, sort=False)[list(sizes.sizes)]
         for column in ("mean", "ci_low", "ci_high")
-    )
-    steps = steps_of(config)
-    order = sorted(means.index, key=lambda label: steps.get(label, -float(means.loc[label].mean())))
+    ]
+    steps, labels = steps_of(config), list(tables[0].index)
+    means, low, high = (table.to_numpy(dtype=np.float64) for table in tables)
+    in_order = sorted(range(len(labels)), key=lambda row: steps.get(labels[row], -float(np.nanmean(means[row]))))
+    order = [labels[row] for row in in_order]
     published = {(point.label, point.n_features): f" [{point.percent:.1f}]" for point in printed}
     texts = [
         [
-            _cell(means.at[label, size], (high.at[label, size] - low.at[label, size]) / 2)
-            + published.get((label, size), "")
-            for size in sizes.sizes
+            _cell(means[row, column], (high[row, column] - low[row, column]) / 2)
+            + published.get((labels[row], size), "")
+            for column, size in enumerate(sizes.sizes)
         ]
-        for label in order
+        for row in in_order
     ]
     with figure(2 * COLUMN_WIDTH, 1.1 + CELL_INCHES * len(order)) as drawing:
         axes = drawing.add_subplot()
-        losses = means.max() - means.loc[order]
-        draw_cells(axes, losses.to_numpy(), texts)
+        draw_cells(axes, np.nanmax(means, axis=0) - means[in_order], texts)
         axes.set_xticks(np.arange(len(sizes.sizes)) + 0.5, [str(size) for size in sizes.sizes])
         axes.set_yticks(np.arange(len(order)) + 0.5, [legible(label) for label in order])
         metric = str(rows["metric"].iloc[0])

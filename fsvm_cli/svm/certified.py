@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, REASSOCIATE, Array, add_scaled, inner_product
+from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, REASSOCIATE, SPLITTER, Array, add_scaled, inner_product
 from fsvm_cli.svm.margin_factor import (
     INFLATION,
     MIN_PIVOT_SHARES,
@@ -64,7 +64,7 @@ from fsvm_cli.svm.margin_factor import (
     leverage,
     squared_norm,
 )
-from fsvm_cli.svm.solvers.optimality import SPLITTER, accurate_sum
+from fsvm_cli.svm.solvers.optimality import accurate_sum
 
 if TYPE_CHECKING:
     import numpy.typing as npt
