@@ -35,7 +35,7 @@ from fsvm_cli.store.store import Store
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.runner.pools import Pool
     from fsvm_cli.store.store import Entry
 
