@@ -65,7 +65,9 @@ def fewer_features() -> Iterator[Comparison]:
             )
             gaps = float(everything.duality_gap_.max()), float(machine.duality_gap_.max())
             errors = [100 * np.mean(each.predict(Z[test]) != y[test]) for each, Z in ((machine, few), (everything, X))]
-            note = f"processor seconds; errs on {errors[0]:.1f} % of them, on all features on {errors[1]:.1f} %"
+            note = (
+                f"processor seconds; errs on {errors[0]:.1f} % of the test rows, on all features on {errors[1]:.1f} %"
+            )
             for what, whole, part in (
                 (
                     f"training, {len(train)} rows",
