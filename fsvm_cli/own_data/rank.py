@@ -455,7 +455,7 @@ def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool, certi
             ranker, chosen = request.estimator(dataset.class_names, scaled)
             # Certificates of other methods hold all pairs of rows, and are given on request alone.
             if certify and ranker.method == "rfe":
-                ranker.set_params(certify=ranker.kernel_object(scaled).is_linear)
+                ranker.set_params(certify=isinstance(scaled, np.ndarray) and ranker.kernel_object(scaled).is_linear)
             if isinstance(ranker, SampleWeightRanker):
                 ranker.fit(scaled, dataset.y, dataset.groups, dataset.sample_weight)
             else:
