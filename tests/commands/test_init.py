@@ -133,8 +133,13 @@ def test_a_sparse_file_gets_methods_that_take_it() -> None:
     fsvm("init", "mine.svm")
     fsvm("check", "mine.yaml")
     assert {ranking.method for ranking in load_any("mine.yaml").config.rankings} == {
-        "mutual-information",
+        "fisher",
+        "gradient-angle",
         "infoprop",
+        "l1-svm",
+        "mutual-information",
+        "random",
+        "rfe",
     }
 
 

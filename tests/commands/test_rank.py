@@ -288,7 +288,9 @@ def test_a_method_that_runs_out_of_memory_says_so(file: Path, monkeypatch: pytes
 def test_a_sparse_file_is_ranked_as_a_full_matrix_when_asked(tmp_path: Path) -> None:
     path = tmp_path / "mine.svm"
     path.write_text("1 1:1 2:3\n-1 2:1\n1 1:2\n-1 2:2\n")
-    assert "--dense" in error_of(UsageError, path, "--method", "fisher")
+    assert "--dense" in error_of(UsageError, path, "--method", "relief-f")
+    for method in ("fisher", "rfe"):
+        assert f"{method}: 2 features ranked on 4 rows" in rank(path, "--method", method, "--scaling", "none").stdout
     assert "fisher: 2 features ranked on 4 rows" in rank(path, "--method", "fisher", "--dense").stdout
 
 

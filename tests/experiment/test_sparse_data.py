@@ -106,7 +106,7 @@ def test_elimination_stays_sparse_with_the_linear_kernel_alone(planned_on_words:
     assert not found.errors
     assert found.outcomes[0].n_unconverged.max() == 0
     curved = {"kernel": "polynomial", "degree": 2, "C": 1}
-    searched = {"kernel": "linear", "C": 1, "tune": {"kernels": [{"kernel": "polynomial", "degree": [2]}]}}
+    searched = {"kernel": "linear", "C": 1, "tune": {"kernels": [{"kernel": "polynomial", "degree": [2]}], "folds": 3}}
     for classifier in (curved, searched):
         with pytest.raises(
             UsageError, match=r"rfe takes a sparse matrix with the linear kernel only; .* than polynomial"

@@ -106,7 +106,7 @@ def test_the_models_of_the_1_norm_are_at_their_optimum(
 
     fitted = ranker(n_steps=3)
     fitted.converged_ = True
-    for step, weights in enumerate(fitted._path(X, labels)):
+    for step, weights in enumerate(fitted._path(X, labels, None)):
         C = l1_min_c(X, labels, loss=smallest) * 10.0 ** (step + 1)
 
         def objective(split: np.ndarray, C: float = C) -> float:  # w and the bias as differences of positive numbers
