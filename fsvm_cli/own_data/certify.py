@@ -27,6 +27,7 @@ from fsvm_cli.ranking.certified_places import classes_of_copies, places_by_inter
 from fsvm_cli.svm import DualProblem, Linear, solve
 from fsvm_cli.svm.certified import accurate_normal_vector, lengths_of
 from fsvm_cli.svm.compiled import EPSILON
+from fsvm_cli.svm.large.linear_problem import blocks_of
 from fsvm_cli.svm.optimum import (
     RETRAINED_TO,
     optimum_of_linear,
@@ -259,7 +260,7 @@ def _dual(given: Given, c: Array, X: Array) -> Found:
 
 def _linear(given: Given, c: Array, X: Array) -> Found:
     Z = X if len(given.rows) == len(X) else X[given.rows]
-    columns = np.ascontiguousarray(Z.T)
+    columns = _columns(Z)
     w, rounding = accurate_normal_vector(columns, lengths_of(columns, np.arange(len(columns))), c)
     gap = _gap(given, c, Z @ w, float(w @ w))
     optimum = optimum_of_linear(columns, columns, given.y, given.C, c, given.bias)
@@ -386,8 +387,16 @@ def _squared(Z: Array, y: Array, C: Array, w: Array) -> tuple[Array, float, floa
     return best, radius, objective(best) - 0.5 * radius**2, None
 
 
+def _columns(Z: Array) -> Array:
+    """Transpose block by block, so that what is read and written stays in the processor's cache."""
+    columns = np.empty(Z.shape[::-1])
+    for rows in blocks_of(len(Z)):
+        columns[:, rows] = Z[rows].T
+    return columns
+
+
 def _lengths(Z: Array) -> Array:
-    columns = np.ascontiguousarray(Z.T)
+    columns = _columns(Z)
     return lengths_of(columns, np.arange(len(columns)))
 
 

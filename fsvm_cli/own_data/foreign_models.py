@@ -104,13 +104,14 @@ def machines_of(model: Any, X: Array, y: npt.NDArray[Any], C: float | None) -> I
 def _codes(y: npt.NDArray[Any], classes: Sequence[Any]) -> npt.NDArray[np.intp]:
     """Return the numbers that a model gives the classes of rows; what is equal as text is the same class."""
     number = {str(name): k for k, name in enumerate(classes)}
-    unknown = sorted({str(name) for name in np.unique(y)} - number.keys())
-    if unknown or len(np.unique(y)) < len(number):
+    names, places = np.unique(y, return_inverse=True)
+    unknown = {str(name) for name in names} - number.keys()
+    if unknown or len(names) < len(number):
         raise UsageError(
-            f"the model tells {', '.join(number)} apart, and the rows are of {', '.join(map(str, np.unique(y)))}; give "
+            f"the model tells {', '.join(number)} apart, and the rows are of {', '.join(map(str, names))}; give "
             "the data that it was trained on"
         )
-    return np.array([number[str(name)] for name in y])
+    return np.array([number[str(name)] for name in names])[places]
 
 
 def _one_against_one(  # noqa: PLR0917 - what the machines of a model share

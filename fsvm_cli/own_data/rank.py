@@ -268,7 +268,7 @@ def _certified(ranker: Ranker) -> CertifiedPlaces | None:
     table = found.certificate_
     by_feature = dict(zip(table["feature"].tolist(), table["verdict"].tolist(), strict=True))
     n_features = len(ranker.scores_)
-    last = "decided" if found.decided_.all() or not by_feature else table["verdict"][-1]  # of the one that stays
+    last = str(table["verdict"][-1]) if by_feature else "decided"  # for the one that stays
     verdicts = tuple(by_feature.get(j, "decided" if found.decided_[j] else last) for j in range(n_features))
     what = "eliminations" if len(by_feature) < n_features else "places"
     summary = places_in_words([*by_feature.values()], what, found.decided_sizes_, n_features)

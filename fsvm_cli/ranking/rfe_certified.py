@@ -360,7 +360,7 @@ def certificate_of(certifier: Certifier, order: list[int]) -> Certificate:
     by_feature[order[-1]] = (d, d) if known_until == d else (known_until + 1, d)
     intervals = np.array([by_feature[feature] for feature in range(d)], dtype=np.float64)
     _widen_over_copies(intervals, certifier.copies)
-    table = {name: np.array(column) for name, column in zip(COLUMNS, zip(*certifier.rows, strict=True), strict=True)}
+    table = {name: np.array([row[k] for row in certifier.rows]) for k, name in enumerate(COLUMNS)}
     names = np.array([verdict.name for verdict in verdicts])
     decided = np.empty(d, dtype=bool)
     decided[order] = names == "decided"

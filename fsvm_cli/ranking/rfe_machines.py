@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.certified import Residuals
+    from fsvm_cli.svm.certified import BoundedResiduals
     from fsvm_cli.svm.kernels.additive import AdditiveKernel
     from fsvm_cli.svm.large.linear import LinearSolution
     from fsvm_cli.svm.solvers.cholesky import Factor
@@ -106,7 +106,7 @@ class MachineSolution(NamedTuple):
     bias: float
     w: NDArray[np.float64] | None = None
     known: tuple[NDArray[np.intp], NDArray[np.float64], float] | None = None
-    residuals: Residuals | None = None
+    residuals: BoundedResiduals | None = None
 
 
 class Machines(ABC):

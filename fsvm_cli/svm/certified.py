@@ -78,9 +78,9 @@ QUANTILE_ROUNDING = 1e-12
 MIN_SHARE_LEFT = 0.25
 """Part of a matrix that must be left of it when features have gone for its factor to serve: bounds grow by its root."""
 
-Residuals: TypeAlias = tuple[Array, Array, Array]
+BoundedResiduals: TypeAlias = tuple[Array, Array, Array]
 """y_i - w(c) . z_i, with bounds on what rounding did to the sums and on what that of kernel values does to them."""
-NO_RESIDUALS: Residuals = (np.empty(0), np.empty(0), np.empty(0))
+NO_RESIDUALS: BoundedResiduals = (np.empty(0), np.empty(0), np.empty(0))
 
 
 class Points(NamedTuple):
@@ -286,7 +286,7 @@ class KeptFactor:
         w: Array,
         bias: float,
         known: tuple[npt.NDArray[np.intp], Array, float] | None = None,
-        residuals: Residuals | None = None,
+        residuals: BoundedResiduals | None = None,
     ) -> None:
         values = points.y - residuals[0] if residuals else _outputs(points.columns, points.features, w)
         rows, gram, error = _gram_near_margin(points, c, values, bias) if known is None else known
@@ -295,7 +295,9 @@ class KeptFactor:
         self.left = 1.0 if is_accurate(self.factor) else 0.0
         self.dropped: list[int] = []
 
-    def locate(self, points: Points, c: Array, w: Array, bias: float, residuals: Residuals | None = None) -> Distance:
+    def locate(
+        self, points: Points, c: Array, w: Array, bias: float, residuals: BoundedResiduals | None = None
+    ) -> Distance:
         """Bound the distance of a machine from the optimum; by infinity where the factor does not serve.
 
         Parameters
@@ -472,7 +474,7 @@ def _machine(points: Points, c: Array, w: Array) -> _Machine:
 
 
 @njit(**ALLOCATING)
-def _machine_by_residuals(points: Points, c: Array, residuals: Residuals) -> _Machine:
+def _machine_by_residuals(points: Points, c: Array, residuals: BoundedResiduals) -> _Machine:
     """Return what the residuals of a machine tell of it."""
     r, of_sum, of_kernel = residuals
     values, error = np.empty(c.size), np.empty(c.size)
@@ -534,7 +536,7 @@ def _relocate(  # noqa: PLR0917
     c: Array,
     w: Array,
     bias: float,
-    residuals: Residuals,
+    residuals: BoundedResiduals,
     factor: MarginFactor,
     left: float,
     dropped: npt.NDArray[np.intp],

@@ -77,6 +77,14 @@ def test_features_that_are_all_copies_are_never_decided(rng: np.random.Generator
     assert set(found.tied_with_) == {0, 1, 2}
 
 
+def test_of_one_feature_no_elimination_is_certified(rng: np.random.Generator) -> None:
+    X, y = two_classes(rng)
+    found = RecursiveFeatureElimination(certify=True).fit(X[:, :1], y)
+    assert len(found.certificate_["verdict"]) == 0
+    assert found.decided_.all()
+    np.testing.assert_array_equal(found.score_intervals_, [[1.0, 1.0]])
+
+
 def test_a_hard_margin_without_a_solution_decides_nothing(rng: np.random.Generator) -> None:
     X = rng.standard_normal((10, 3))
     found = RecursiveFeatureElimination(C=np.inf, certify=True).fit(np.vstack([X, X]), np.repeat([0, 1], 10))
