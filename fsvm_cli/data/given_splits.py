@@ -218,7 +218,7 @@ def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSpli
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise DataError(
-            f"{brief(str(path))}: cannot be read ({reason}); give the path of a file that can be"
+            f"{brief(str(path))}: cannot be read ({reason}); check its path"
         ) from error
     splits = []
     for number, line in enumerate(lines, start=1):
