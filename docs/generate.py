@@ -277,12 +277,15 @@ def write_findings_of_readme() -> None:
 
 
 def findings() -> str:
-    """Write the totals of all verdicts, the first of the committed findings and the figure, for the README."""
+    """Write the totals of all verdicts, the first of the committed findings and the figures, for the README.
+
+    Of the genes chosen on all rows it has the figure and what is below the table; the table is in the findings.
+    """
     sentences = read_findings(ROOT / "results")
     own_picture = f"]({SELECTION_BIAS_NAME}.svg)"
     first = [
         with_prefix(line, "results").replace(own_picture, f"](results/{own_picture[2:]}")
-        for line in read_selection_bias(ROOT / "results")
+        for line in _without_table(read_selection_bias(ROOT / "results"))
     ]
     shown = sentences[:N_FINDINGS_IN_README]
     lines = [f"{number}. {with_prefix(each, 'results')}" for number, each in enumerate(shown, start=1)]
@@ -291,6 +294,15 @@ def findings() -> str:
     if not lines:
         return "\n"
     return "\n".join(["", *first, *([""] if first else []), verdicts_in_words(), "", *lines, "", picture, "", more, ""])
+
+
+def _without_table(lines: Sequence[str]) -> list[str]:
+    """Leave out the rows of tables, and empty lines that follow each other."""
+    kept: list[str] = []
+    for line in lines:
+        if not line.startswith("|") and (line or (kept and kept[-1])):
+            kept.append(line)
+    return kept
 
 
 def verdicts_in_words() -> str:

@@ -164,7 +164,7 @@ def read_document(path: Path) -> Document:
         with path.open("rb") as stream:
             raw = stream.read(MAX_DOCUMENT_BYTES + 1)
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror}); give the path of a file that can be") from error
+        raise UsageError(f"{path}: cannot be read ({error.strerror}); check its path") from error
     if len(raw) > MAX_DOCUMENT_BYTES:
         raise UsageError(f"{path}: larger than {MAX_DOCUMENT_BYTES:,} bytes; write a shorter document")
     try:

@@ -70,7 +70,7 @@ class DataError(FsvmError):
     ...     load_dataset({"file": "none.csv", "target": "kind"})
     ... except DataError as error:
     ...     print(error)
-    none.csv: cannot be read (No such file or directory); give the path of a file that can be
+    none.csv: cannot be read (No such file or directory); check its path
     """
 
     exit_code = 3

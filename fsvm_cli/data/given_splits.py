@@ -244,9 +244,7 @@ def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSpli
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
-        raise DataError(
-            f"{brief(str(path))}: cannot be read ({reason}); give the path of a file that can be"
-        ) from error
+        raise DataError(f"{brief(str(path))}: cannot be read ({reason}); check its path") from error
     splits = []
     for number, line in enumerate(lines, start=1):
         if line.strip():

@@ -70,9 +70,7 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
         with path.open("rb") as stream:
             is_empty = not stream.read(1)
     except OSError as error:
-        raise DataError(
-            f"{brief(str(path))}: cannot be read ({error.strerror}); give the path of a file that can be"
-        ) from error
+        raise DataError(f"{brief(str(path))}: cannot be read ({error.strerror}); check its path") from error
     except ValueError as error:  # a name with a zero byte
         raise DataError(f"{brief(str(path))}: no file can have this name; give the path of an existing one") from error
     if is_empty:

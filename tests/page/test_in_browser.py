@@ -230,6 +230,7 @@ def test_paper_shows_every_experiment_and_figure(open_page: OpenPage) -> None:
     page.click("#print")
     page.wait_for_function("window.printed !== undefined")
     assert page.evaluate("window.printed") == 5
+    assert page.locator(".experiment table.claims tbody tr").count() == 5
     assert page.locator(".experiment[open]").count() == 5
 
 

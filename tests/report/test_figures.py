@@ -415,7 +415,7 @@ def test_a_length_scale_that_is_0_to_the_written_digits_is_drawn(tmp_path: Path)
     ends = pd.DataFrame({"ranking": "a", "machine": 0} | scales)
     config = load_config("plane").config
     (drawn,) = draw_record("length-scales", RecordToDraw({"length-scales": ends}, config, {}, {}, tmp_path, ("svg",)))
-    assert "<!-- Length scale -->" in drawn.read_text()
+    assert "<!-- Length scale, logarithmic -->" in drawn.read_text()
 
 
 def test_results_are_found_in_a_folder_or_below_it(plane: Path, tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ def test_printed_numbers_stand_beside_ours_by_their_units(tmp_path: Path) -> Non
 def test_a_printed_range_has_a_row_as_a_printed_number_has(tmp_path: Path) -> None:
     verdicts = pd.DataFrame(
         {
-            "id": [f"made.{label}" for label in "abcd"],
+            "id": [f"document.size.{label}" for label in "abcd"],
             "published": ["24", "18-20", "0.5-1.5", "KPD-SVM is best."],
             "what": [f"size of the best subset, '{label}' (features)" for label in "abcd"],
             "reproduced": [20.0, 19.0, 1.0, 3.0],
@@ -230,6 +230,7 @@ def test_a_printed_range_has_a_row_as_a_printed_number_has(tmp_path: Path) -> No
         f"size of the best subset, '{label}'" for label in "abc"
     ]
     assert {"published", "published range", "here, 95 % interval: undecided by the source"} <= set(found)
+    assert [text for text in found if text.startswith("size.")] == ["size.a", "size.b", "size.c"]
 
 
 def test_stability_stands_below_the_figure_of_merit(tmp_path: Path) -> None:
