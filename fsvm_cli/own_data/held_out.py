@@ -560,7 +560,7 @@ def importance_on_splits(exported: Export, found: Standalone, experiment: Experi
         return None
     ((n_train, n_test),) = experiment.n_test.items()
     machine = Pipeline([*found.model.steps[:-1], ("machine", exported.pipeline["classifier"])])
-    losses = []
+    losses, weight = [], dataset.sample_weight
     for split in range(min(N_SPLITS, config.protocol.splits)):
         rng = random_stream(config.protocol.seed, "split", split)
         if config.protocol.is_ordered:
@@ -571,7 +571,8 @@ def importance_on_splits(exported: Export, found: Standalone, experiment: Experi
             parts = random_group_split(dataset.y, dataset.groups, n_train, n_test, rng)
         with threadpoolctl.threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            fitted = clone(machine).fit(samples.iloc[parts.train], labels[parts.train])
+            weights = {} if weight is None else {"machine__sample_weight": weight[parts.train]}
+            fitted = clone(machine).fit(samples.iloc[parts.train], labels[parts.train], **weights)
             loss = permutation_importance(
                 fitted,
                 samples.iloc[parts.test],

@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.inspection import permutation_importance
 
 from fsvm_cli import rank
 from fsvm_cli.data.opening import load_dataset
 from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evaluation.splits import random_split
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.learners.base import NestedSubsets
 from fsvm_cli.own_data.export import as_python, export
+from fsvm_cli.own_data.held_out import importance_on_splits
 from fsvm_cli.own_data.init import first_config
 from fsvm_cli.own_data.rank import source_of
+from fsvm_cli.own_data.standalone import stand_alone
 from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.svm import SVM
 from tests.helpers.calling import fsvm_here
@@ -156,7 +161,9 @@ def test_what_takes_no_weights_is_refused(
         experiment_on(planned, tmp_path, **changes)
 
 
-def test_the_exported_pipeline_learns_from_weighted_rows(planned: Planned, tmp_path: Path) -> None:
+def test_the_exported_pipeline_learns_from_weighted_rows(
+    planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     experiment = experiment_on(planned, tmp_path)
     exported = export(experiment, "fisher", 2)
     model = exported.fitted()
@@ -166,6 +173,22 @@ def test_the_exported_pipeline_learns_from_weighted_rows(planned: Planned, tmp_p
     np.testing.assert_array_equal(model["selector"].get_support(), ranker.support_)
     alone = SVM(C=0.1).fit(ranker.transform(data.X), data.labels(), sample_weight=data.sample_weight)
     np.testing.assert_allclose(model["classifier"].coef_, alone.coef_, rtol=1e-5)
+    asked: list[Any] = []
+
+    def ask(fitted: Any, X: pd.DataFrame, *_: Any, **options: Any) -> Any:
+        asked.append(fitted)
+        return permutation_importance(fitted, X, *_, **options)
+
+    monkeypatch.setattr("fsvm_cli.own_data.held_out.permutation_importance", ask)
+    importance = importance_on_splits(exported, stand_alone(exported, probability=False), experiment)
+    assert importance is not None
+    assert {each["column"] for each in importance.columns} == {*np.array(["a", "b", "c"])[ranker.support_]}
+    ((n_train, n_test),) = experiment.n_test.items()
+    first = random_split(
+        data.n_samples, n_train, n_test, random_stream(experiment.config.protocol.seed, "split", 0)
+    ).train
+    own = SVM(C=0.1).fit(data.X[np.ix_(first, ranker.support_)], data.labels()[first], data.sample_weight[first])
+    np.testing.assert_allclose(asked[0]["machine"].coef_, own.coef_, rtol=1e-5)
     assert "selector__sample_weight=data.sample_weight" in as_python(exported, experiment, tmp_path)
 
 
