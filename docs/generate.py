@@ -117,8 +117,8 @@ def gallery(folder: Path) -> str:
     lines = ["# Gallery of methods", "", "One picture and its lines of code each. `fsvm methods NAME` says more."]
     for name, code in snippets().items():
         drawn = run_snippet(code, folder)
-        lines += ["", f"## {name}", "", str(table.loc[name, "summary"]), "", str(table.loc[name, "source"]), ""]
-        lines += [f"![{name}]({drawn})", "", "```python", code.rstrip(), "```"]
+        lines += ["", f"## {name}", "", str(table.loc[name, "summary"]), "", f"![{name}]({drawn})", ""]
+        lines += ["```python", code.rstrip(), "```", "", f"Source: {table.loc[name, 'source']}"]
         if name in AT_WORK:
             figure = ROOT / "results" / AT_WORK[name]
             (folder / f"{name}-at-work.svg").write_bytes(figure.read_bytes())
