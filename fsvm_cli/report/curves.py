@@ -292,10 +292,8 @@ def _one_panel_each(rows: pd.DataFrame, config: Config, sizes: SizeAxis, ordinat
 def _heat_map(rows: pd.DataFrame, config: Config, sizes: SizeAxis, printed: Sequence[PrintedPoint]) -> Iterator[Figure]:
     """Draw many series of a table: a row for each, the best mean on top, with a cell for each size."""
     shown = rows[rows["part"] == config.parts[0]]
-    tables = [
-        100 * shown.pivot_table(index="ranking", columns="n_features", values=column, sort=False)[list(sizes.sizes)]
-        for column in ("mean", "ci_low", "ci_high")
-    ]
+    cells = 100 * shown.set_index(["ranking", "n_features"])[["mean", "ci_low", "ci_high"]]
+    tables = [cells[column].unstack().reindex(columns=list(sizes.sizes)) for column in cells]
     steps, labels = steps_of(config), list(tables[0].index)
     means, low, high = (table.to_numpy(dtype=np.float64) for table in tables)
     in_order = sorted(range(len(labels)), key=lambda row: steps.get(labels[row], -float(np.nanmean(means[row]))))

@@ -295,7 +295,8 @@ def recommendation(
             }
         )
     table = pd.DataFrame(rows).assign(
-        recommended=False, **_above_random(experiment, collected, curves, are_controls, splits, ratio)
+        recommended=False,
+        **_above_random(experiment, collected, [ranking for ranking, _ in found], curves, splits, ratio),
     )
     chance = _chance(test)
     counts = _rows_of_classes(experiment) if isinstance(experiment.source, FixedSource) else None
@@ -415,8 +416,8 @@ def _chance(test: ChanceTest | None) -> str:
 def _above_random(  # noqa: PLR0917 - one call
     experiment: Experiment,
     collected: Mapping[tuple[str, int], CompleteTrials],
+    rankings: Sequence[Ranking],
     curves: Sequence[NDArray[np.float64]],
-    are_controls: Sequence[bool],
     splits: NDArray[np.intp],
     ratio: float,
 ) -> dict[str, list[float]]:
@@ -439,10 +440,7 @@ def _above_random(  # noqa: PLR0917 - one call
     )
     found = []
     machine = further[0].classifier
-    machines = [
-        experiment.config.classifier_of(each) for each in experiment.config.rankings if can_be_recommended(each)
-    ]
-    are_controls = [control or own != machine for control, own in zip(are_controls, machines, strict=True)]
+    are_controls = [is_control(each) or experiment.config.classifier_of(each) != machine for each in rankings]
     for values, control in zip(curves, are_controls, strict=True):
         own = values[np.isin(splits, shared), :-1].mean(axis=1)
         interval, p = excess_over_random(own, orders, ratio)

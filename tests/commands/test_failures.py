@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from fsvm_cli.page.content import Section
@@ -58,6 +60,30 @@ def test_a_ranking_that_fails_in_all_trials_leaves_the_other_and_its_neighbours(
     assert call("plot", "results", "--fresh", "--jobs", "1").code == 0
     assert "bad: fisher: 4 failed before (KeyError: 'oops')\n" in call("verify", "results").err
     assert call("table", "results").code == call("report", "results").code == 0
+
+
+def test_one_of_the_methods_on_ones_own_table_fails_and_the_others_are_recommended(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Fisher, "_scores", oops)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.standard_normal((40, 4)), columns=list("abcd"))
+    table.assign(y=np.where(table["a"] > 0, "ill", "well")).to_csv(tmp_path / "own.csv", index=False)
+    (tmp_path / "own.yaml").write_text(
+        "dataset: {file: own.csv, target: y}\n"
+        "classifier: {kernel: linear, C: 1}\n"
+        "protocol: {splits: 4, train: 1/2, seed: 0}\n"
+        "scaling: standard\n"
+        "subsets: all\n"
+        "metrics: [accuracy]\n"
+        "title: Own rows\n"
+        "rankings: [{method: fisher}, {method: average-separation}, {method: random}]\n"
+    )
+    answer = call("run", str(tmp_path / "own.yaml"), *OPTIONS)
+    assert answer.code == 4
+    assert "own: 4 of 4 trials failed: KeyError: 'oops'" in answer.err
+    assert "a table failed" not in answer.err
+    assert read_table(Path("results", "own", "recommendation.csv"))["ranking"][0] == "average-separation"
 
 
 def test_the_traceback_of_a_method_is_kept_and_told_where_asked_for(

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     Planned = Callable[..., Experiment]
 
-RNG = np.random.default_rng(3)
-TIMES = RNG.integers(0, 4, 90)
+TIMES = np.random.default_rng(3).integers(0, 4, 90)
 LINEAR = {"kernel": "linear", "C": 0.1}
 
 

@@ -16,7 +16,7 @@ RAW = re.compile(
 
 REMEDY = re.compile(
     r"; (did you mean|allowed: |it should be |it has |it is |there are: |there is |the first is |write |list |put |"
-    r"give |indent |leave |rank |name |keep |save |say |choose |take |use |rename |both parts need|then |"
+    r"check |give |indent |leave |rank |name |keep |save |say |choose |take |use |rename |both parts need|then |"
     r"nothing of this kind|kernels that take|methods that take|a document is)|: write |is missing"
 )
 """How the part of a message begins that says what to do."""

@@ -18,8 +18,7 @@ from fsvm_cli.svm import Gaussian
 
 WEIGHTED = {name: method for name, method in ranking_methods().items() if method.takes_sample_weight}
 FIXED: dict[str, dict[str, Any]] = {"random": {"random_state": 0}, "rfe": {"tolerance": 1e-8}}
-RNG = np.random.default_rng(7)
-WEIGHTS = RNG.integers(0, 4, 60).astype(float)
+WEIGHTS = np.random.default_rng(7).integers(0, 4, 60).astype(float)
 
 
 def table(n_classes: int) -> tuple[np.ndarray, np.ndarray]:

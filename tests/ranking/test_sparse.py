@@ -25,7 +25,15 @@ def words_and_counts(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 Y = np.arange(90) % 3
 WORDS, COUNTS = words_and_counts(Y)
-FORMATS = [sp.csr_array, sp.csr_matrix, sp.csc_array]
+
+
+def with_long_indices(X: np.ndarray) -> sp.csr_array:
+    """As the reader of LIBSVM files makes it."""
+    made = sp.csr_array(X)
+    return sp.csr_array((made.data, made.indices.astype(np.int64), made.indptr.astype(np.int64)), shape=X.shape)
+
+
+FORMATS = [sp.csr_array, sp.csr_matrix, sp.csc_array, with_long_indices]
 
 
 @pytest.mark.parametrize("make", FORMATS)
