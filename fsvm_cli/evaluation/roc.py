@@ -85,6 +85,8 @@ def variance_of_area(values: NDArray[np.float64], is_positive: NDArray[np.bool_]
         NaN where there are fewer than two samples of a class.
     """
     positive, negative = np.sort(values[is_positive]), np.sort(values[~is_positive])
+    if not (len(positive) and len(negative)):
+        return math.nan
     return _variance_of_area(_share_below(positive, negative), _share_below(negative, positive))
 
 

@@ -136,19 +136,25 @@ def draw_overview(verdicts: pd.DataFrame, folder: Path, formats: Sequence[str]) 
         The files; none where no claim is a number.
     """
     numbers = _printed_numbers(verdicts)
+    numbers = numbers[~numbers["what"].astype(str).str.startswith(YES_OR_NO)]
     experiments = numbers["experiment"].unique()
     lines = {experiment: line for line, experiment in enumerate(experiments)}
     panels = list(numbers.groupby("what", sort=False))
     if not panels:
         return []
+    n_columns = min(len(panels), MAX_PANELS_IN_A_ROW)
+    n_rows = -(-len(panels) // n_columns)
     titles = [
-        textwrap.fill(legible(quantity_in_words(str(quantity))), TITLE_CHARACTERS_PER_ROW // len(panels))
+        textwrap.fill(legible(quantity_in_words(str(quantity))), TITLE_CHARACTERS_PER_ROW // n_columns)
         for quantity, _ in panels
     ]
     n_lines = max(title.count("\n") + 1 for title in titles)
-    with figure(2 * COLUMN_WIDTH, 0.8 + 0.13 * n_lines + 0.2 * len(experiments)) as drawing:
-        all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for axes, title, (_, rows) in zip(all_axes, titles, panels, strict=True):
+    height = 0.4 + n_rows * (0.4 + 0.13 * n_lines + 0.2 * len(experiments))
+    with figure(2 * COLUMN_WIDTH, height) as drawing:
+        all_axes = drawing.subplots(n_rows, n_columns, sharey=True, squeeze=False).ravel()
+        for axes in all_axes[len(panels) :]:
+            axes.set_visible(False)
+        for axes, title, (_, rows) in zip(all_axes, titles, panels, strict=False):
             _draw_panel(axes, rows, rows["experiment"].map(lines).to_numpy())
             axes.set_title(title, loc="left")
         all_axes[0].set_yticks(range(len(experiments)), [legible(each) for each in experiments])
@@ -167,10 +173,15 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, lines: NDArray[np.intp]) -> None
     if values.min() > 0 and values.max() > LOGARITHMIC_FROM_RATIO * values.min():
         use_logarithms(axes)
         axes.set_xlabel("logarithmic")
+    else:
+        axes.locator_params("x", nbins=OVERVIEW_TICKS)
 
 
 UNIT_PATTERN = re.compile(r" \((%|points|bits|features|rows|classes|% of the features)\)")
 PRINTED_RANGE = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
+MAX_PANELS_IN_A_ROW = 5
+OVERVIEW_TICKS = 3
+"""On the axis of a panel, where the labels of more would run into each other."""
 MIN_FOREST_CLAIMS = 2
 """A single claim is left to the table of verdicts."""
 MIN_AXIS_SPAN_SHARE = 1e-3
