@@ -145,7 +145,8 @@ def _panels_of_each(
         )
         for axes in grid.ravel()[1:]:
             axes.label_outer(remove_inner_ticks=False)
-        uppers, lowers = grid[:: len(heights)].ravel(), grid[1::2].ravel() if recovered else ()
+        uppers: list[Axes] = list(grid[:: len(heights)].ravel())
+        lowers: list[Axes] = list(grid[1::2].ravel()) if recovered else []
         for number, (upper, method) in enumerate(zip(uppers, methods, strict=False)):
             _draw_one_of_many(upper, method, methods)
             handles = _draw(upper, [*references, method], MIN_TICK_GAP_SHARES[1])
