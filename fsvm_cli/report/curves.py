@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from fsvm_cli.evaluation.metrics import metric_title, needs_scores, range_of, unit_of
+from fsvm_cli.evaluation.metrics import direction, metric_title, needs_scores, range_of, unit_of
 from fsvm_cli.report.complete_trials import without_trials
 from fsvm_cli.report.curve_table import in_hundredths
 from fsvm_cli.report.style import (
@@ -296,7 +296,9 @@ def _heat_map(rows: pd.DataFrame, config: Config, sizes: SizeAxis, printed: Sequ
     tables = [cells[column].unstack().reindex(columns=list(sizes.sizes)) for column in cells]
     steps, labels = steps_of(config), list(tables[0].index)
     means, low, high = (table.to_numpy(dtype=np.float64) for table in tables)
-    in_order = sorted(range(len(labels)), key=lambda row: steps.get(labels[row], -float(np.nanmean(means[row]))))
+    metric = str(rows["metric"].iloc[0])
+    merits = direction(metric) * means
+    in_order = sorted(range(len(labels)), key=lambda row: steps.get(labels[row], -float(np.nanmean(merits[row]))))
     order = [labels[row] for row in in_order]
     published = {(point.label, point.n_features): f" [{point.percent:.1f}]" for point in printed}
     texts = [
@@ -309,13 +311,13 @@ def _heat_map(rows: pd.DataFrame, config: Config, sizes: SizeAxis, printed: Sequ
     ]
     with figure(2 * COLUMN_WIDTH, 1.1 + CELL_INCHES * len(order)) as drawing:
         axes = drawing.add_subplot()
-        draw_cells(axes, np.nanmax(means, axis=0) - means[in_order], texts)
+        draw_cells(axes, np.nanmax(merits, axis=0) - merits[in_order], texts)
         axes.set_xticks(np.arange(len(sizes.sizes)) + 0.5, [str(size) for size in sizes.sizes])
         axes.set_yticks(np.arange(len(order)) + 0.5, [legible(label) for label in order])
-        metric = str(rows["metric"].iloc[0])
         quantity = f"{PART_NAMES[config.parts[0]].capitalize()} {metric_title(metric)} ({unit_of(metric).symbol})"
         brackets = "; in brackets: published" if published else ""
-        quantity += f"; the darker, the further below the best of its column{brackets}"
+        side = "below" if direction(metric) > 0.0 else "above"
+        quantity += f"; the darker, the further {side} the best of its column{brackets}"
         title = f"{_title(rows, config, sizes, '±')}\n{quantity}"
         drawing.suptitle(title, fontsize=8, x=0.01, ha="left", wrap=True)
         axes.set_xlabel(_abscissa(config, sizes))

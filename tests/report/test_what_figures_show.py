@@ -118,6 +118,17 @@ def test_a_table_of_many_methods_is_a_heat_map_of_its_numbers(experiment: str, n
     assert faults_of(path.read_text(encoding="utf-8")) == []
 
 
+def test_the_best_row_of_a_heat_map_of_losses_has_the_least(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "beyond-wine")
+    losses = config.model_copy(update={"metrics": ("log-loss",), "expected": ()})
+    curves = read_table(RESULTS / "beyond-wine" / "curves.csv")
+    curves = curves[curves["metric"] == config.metrics[0]].assign(metric="log-loss")
+    found = texts(draw_curves(curves, losses, tmp_path, ("svg",))[0])
+    means = curves[curves["part"] == config.parts[0]].groupby("ranking")["mean"].mean()
+    assert means[[text for text in found if text in set(means.index)]].is_monotonic_increasing
+    assert any("further above the best of its column" in text for text in found)
+
+
 @pytest.mark.parametrize("experiment", ["weston-linear", "weston-nonlinear-standard"])
 def test_of_many_methods_each_has_its_learning_curve_in_a_panel(experiment: str, tmp_path: Path) -> None:
     config, _ = read_run(RESULTS / experiment)
