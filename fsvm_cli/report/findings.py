@@ -23,7 +23,7 @@ from fsvm_cli.report.gains import (
     printed_accuracies,
     printed_gains,
 )
-from fsvm_cli.report.ranks import comparisons_of
+from fsvm_cli.report.ranks import ON_ALL, RankComparison, comparisons_of
 from fsvm_cli.report.selection_bias import (
     HEADING,
     drawn_selection_biases,
@@ -222,20 +222,23 @@ def _ranks(results: Results) -> str | None:
         for name, folder in results.folders.items()
         if methods <= {ranking.get("method") for ranking in results.config(name).get("rankings") or ()}
     ]
-    # Of several machines the first, and of it what stands in all data sets.
-    compared = next(iter(comparisons_of(folders).values()), None)
-    if compared is None:
+    clauses: dict[str, str] = {}
+    for key, compared in comparisons_of(folders).items():
+        # Of a machine's two comparisons the first is of the methods that stand in all data sets.
+        clauses.setdefault(key.removesuffix(ON_ALL), _ranks_in_words(compared))
+    if not clauses:
         return None
+    return "; ".join(f"with {machine.capitalize()} machines, {said}" for machine, said in clauses.items())
+
+
+def _ranks_in_words(compared: RankComparison) -> str:
     ranks = dict(zip(compared.areas.columns, compared.found.ranks.tolist(), strict=True))
     middle = (len(ranks) + 1) / 2
     own = [ranks[name] for name in OWN]
     place = "behind" if min(own) > middle else "before" if max(own) < middle else "around"
     best = min(ranks, key=lambda name: ranks[name])
-    sets = _listed(
-        _link(str(name).removeprefix("beyond-").removeprefix("gaussian-"), str(name)) for name in compared.areas.index
-    )
     return (
-        f"of {len(ranks)} methods on {len(compared.areas)} data sets ({sets}), the papers' own stand {place} "
+        f"of {len(ranks)} methods on {len(compared.areas)} data sets, the papers' own stand {place} "
         f"the middle rank of {middle:.1f}: {_listed(f'{OWN[name]} has {ranks[name]:.1f}' for name in OWN)}; {best} has "
         f"{ranks[best]:.1f} and random order {ranks['random']:.1f}, and ranks further apart than "
         f"{compared.found.critical_difference:.1f} differ (Nemenyi)"

@@ -279,7 +279,7 @@ def test_the_guidance_of_the_page_of_the_comparison_is_that_of_the_results() -> 
 def test_guidance_is_generated_as_soon_as_there_are_results(tmp_path: Path) -> None:
     assert "has not been run" in generate.guidance(tmp_path)
     for name in ("breast", "heart", "sonar", "wine"):
-        shutil.copytree(CHECKOUT / "results" / f"beyond-{name}", tmp_path / f"beyond-gaussian-{name}")
+        shutil.copytree(CHECKOUT / "results" / f"beyond-gaussian-{name}", tmp_path / f"beyond-gaussian-{name}")
     written = generate.guidance(tmp_path)
     assert "### Machines: gaussian" in written
     assert "| ranking | mean rank |" in written

@@ -23,7 +23,7 @@ def test_every_built_in_experiment_is_listed_with_its_document() -> None:
     assert list(rows) == resource_names("configs")
     assert all(row["title"] for row in rows.values())
     assert (rows["wine"]["document"], rows["wine"]["where"]) == ("hermes2000", "Figure 3(a)")
-    assert rows["beyond-wine"]["document"] == ""
+    assert rows["beyond-gaussian-wine"]["document"] == ""
 
 
 def test_an_experiment_is_shown_with_its_source_settings_and_deviations() -> None:
@@ -49,7 +49,7 @@ def test_an_unknown_name_is_told_where_the_names_are() -> None:
     assert "did you mean 'wine'" in fsvm_here("experiments", "show", "winee").err
 
 
-@pytest.mark.parametrize("name", ["wine", "beyond-wine", "hermes-advantage", "kpd-sonar-leak"])
+@pytest.mark.parametrize("name", ["wine", "beyond-gaussian-wine", "hermes-advantage", "kpd-sonar-leak"])
 def test_a_copy_elsewhere_loads_as_the_same_experiment(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

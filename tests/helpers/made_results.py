@@ -15,7 +15,7 @@ N_SETS = 18
 def written(folder: Path, values: pd.DataFrame, *, recovered: float | None = None) -> list[Path]:
     """Write results folders with one number of features beside all, where each method has the value of a table."""
     folders: list[Path] = []
-    content = json.loads((RESULTS / "beyond-wine" / "run.json").read_text())
+    content = json.loads((RESULTS / "beyond-gaussian-wine" / "run.json").read_text())
     for name, row in values.iterrows():
         run = json.loads(json.dumps(content))
         run["data"] |= {"name": str(name), "n_samples": 100 + len(folders)}

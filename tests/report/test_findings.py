@@ -41,7 +41,7 @@ EXPERIMENTS = (
     "ard-select-wdbc",
     "kpd-sonar",
     "kpd-wdbc",
-    *(f"beyond-{name}" for name in ("breast", "heart", "sonar", "wine")),
+    *(f"beyond-gaussian-{name}" for name in ("breast", "heart", "sonar", "wine")),
 )
 
 
@@ -195,7 +195,7 @@ def test_the_place_of_the_papers_methods_follows_their_curves(root: Path) -> Non
     own = ("infoprop", "gradient-angle")
     for percent, place in ((100.0, "before"), (1.0, "behind")):
         for name in ("breast", "heart", "sonar", "wine"):
-            change(root, f"beyond-{name}", lambda _, level=percent: level, lambda row: row["ranking"] in own)  # type: ignore[misc]
+            change(root, f"beyond-gaussian-{name}", lambda _, level=percent: level, lambda row: row["ranking"] in own)  # type: ignore[misc]
         assert f"stand {place} the middle rank" in about(root, "methods on 4 data sets")
 
 

@@ -131,7 +131,7 @@ def test_rankings_that_stand_in_all_data_sets_are_compared_alone_too(monkeypatch
     values[4:, 3:] = np.nan
     areas = pd.DataFrame(values, index=[f"set {each}" for each in range(8)], columns=list("abcdef"))
     monkeypatch.setattr("fsvm_cli.report.ranks.areas_of", lambda folders: areas)
-    folder = results_folders(RESULTS / "beyond-wine")
+    folder = results_folders(RESULTS / "beyond-gaussian-wine")
     found = comparisons_of(folder)
     assert [(machine, each.areas.shape) for machine, each in found.items()] == [
         (f"gaussian{ON_ALL}", (8, 3)),
@@ -158,10 +158,10 @@ def test_variants_leaks_and_worst_first_do_not_count(tmp_path: Path) -> None:
     assert "infoprop-led24-literal" not in areas.index
     assert not [name for name in areas.columns if "leak" in name or "worst" in name or "least" in name]
     assert "wine" not in areas.index, "the data count once, with the first of their experiments"
-    curves = pd.read_csv(RESULTS / "beyond-wine" / "curves.csv")
+    curves = pd.read_csv(RESULTS / "beyond-gaussian-wine" / "curves.csv")
     curve = curves[(curves["ranking"] == "gradient-angle") & (curves["part"] == "test")]
     area = np.trapezoid(curve["mean"], curve["n_features"]) / np.ptp(curve["n_features"])
-    assert areas.loc["beyond-wine", "gradient-angle"] == pytest.approx(area)
+    assert areas.loc["beyond-gaussian-wine", "gradient-angle"] == pytest.approx(area)
     figure = tmp_path / "ranks.svg"
     refused = fsvm_here("stats", RESULTS / "wine", "--figure", tmp_path / "ranks.txt")
     assert refused.code in {2, 3}

@@ -83,8 +83,8 @@ def test_scores_fall_unless_the_order_of_the_file_is_asked_for(tmp_path: Path) -
 
 
 def test_scores_of_many_rankings_stand_in_several_rows(tmp_path: Path) -> None:
-    config, _ = read_run(RESULTS / "beyond-wine")
-    scores = read_table(RESULTS / "beyond-wine" / "scores.csv")
+    config, _ = read_run(RESULTS / "beyond-gaussian-wine")
+    scores = read_table(RESULTS / "beyond-gaussian-wine" / "scores.csv")
     (path,) = draw_scores(scores, config, tmp_path, ("svg",))
     found = texts(path)
     assert found.count("proline") == 3, "17 panels, six in a row"
@@ -101,7 +101,7 @@ def test_many_curves_have_a_panel_each(tmp_path: Path) -> None:
     assert any("band: 95 % interval" in text for text in texts(path))
 
 
-@pytest.mark.parametrize(("experiment", "n_methods"), [("beyond-breast", 18), ("why-grid-vehicle", 24)])
+@pytest.mark.parametrize(("experiment", "n_methods"), [("beyond-gaussian-breast", 18), ("why-grid-vehicle", 24)])
 def test_a_table_of_many_methods_is_a_heat_map_of_its_numbers(experiment: str, n_methods: int, tmp_path: Path) -> None:
     config, _ = read_run(RESULTS / experiment)
     curves = read_table(RESULTS / experiment / "curves.csv")
@@ -119,9 +119,9 @@ def test_a_table_of_many_methods_is_a_heat_map_of_its_numbers(experiment: str, n
 
 
 def test_the_best_row_of_a_heat_map_of_losses_has_the_least(tmp_path: Path) -> None:
-    config, _ = read_run(RESULTS / "beyond-wine")
+    config, _ = read_run(RESULTS / "beyond-gaussian-wine")
     losses = config.model_copy(update={"metrics": ("log-loss",), "expected": ()})
-    curves = read_table(RESULTS / "beyond-wine" / "curves.csv")
+    curves = read_table(RESULTS / "beyond-gaussian-wine" / "curves.csv")
     curves = curves[curves["metric"] == config.metrics[0]].assign(metric="log-loss")
     found = texts(draw_curves(curves, losses, tmp_path, ("svg",))[0])
     means = curves[curves["part"] == config.parts[0]].groupby("ranking")["mean"].mean()
@@ -254,8 +254,8 @@ def test_stability_stands_below_the_figure_of_merit(tmp_path: Path) -> None:
 
 
 def test_of_many_rankings_each_has_its_stability_in_a_panel(tmp_path: Path) -> None:
-    config, _ = read_run(RESULTS / "beyond-wine")
-    tables = [read_table(RESULTS / "beyond-wine" / f"{name}.csv") for name in ("curves", "selection")]
+    config, _ = read_run(RESULTS / "beyond-gaussian-wine")
+    tables = [read_table(RESULTS / "beyond-gaussian-wine" / f"{name}.csv") for name in ("curves", "selection")]
     (path,) = draw_stability(*tables, config, tmp_path, ("svg",))
     found = texts(path)
     assert {ranking.label for ranking in config.rankings} <= set(found)
