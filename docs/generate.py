@@ -371,6 +371,39 @@ def samplers(measured: Path) -> str:
     return "\n".join(["", *table, "", of_one, "", *(f"- {row.name}: {row['note']}" for row in growth), ""])
 
 
+def write_ascents(root: Path) -> None:
+    """Put into the page of the evidence the accuracies of machines whose ascents go further, or climb another way."""
+    page = ROOT / "docs" / "evidence.md"
+    for name, (columns, label) in ASCENTS.items():
+        begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        _put_between(begin, ascents(root, columns, label), end, page)
+
+
+WITH_THRESHOLD = {"Bayesian ARD SVM": "to 30 %", "exact gradient": "exact gradient, to 30 %"}
+ASCENTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "stops": ({"ionosphere": "ard-ionosphere-stops", "splice": "why-splice-stops"}, WITH_THRESHOLD),
+    "comparators": ({"splice, 1,000 rows": "ard-splice-comparators", "spam": "ard-spambase-comparators"}, {}),
+}
+"""Tables of the page: the experiment of each column, and other words for the label of a machine."""
+
+
+def ascents(root: Path, experiments: dict[str, str], words: dict[str, str]) -> str:
+    """Tabulate test accuracies of machines on all features, in %, with the ascents that did not end by their rule."""
+    columns: dict[str, pd.Series[str]] = {}
+    for column, experiment in experiments.items():
+        curves = pd.read_csv(root / experiment / "curves.csv")
+        found = curves[(curves["part"] == "test") & (curves["metric"] == "accuracy")].set_index("ranking")
+        cells = [
+            f"{100 * row['mean']:.1f}"
+            + (f" ({row['n_unconverged']} of {row['n_trials']} did not end)" if row["n_unconverged"] else "")
+            for _, row in found.iterrows()
+        ]
+        columns[column] = pd.Series(cells, [words.get(label, label) for label in found.index])
+    table = pd.DataFrame(columns)
+    table = table.loc[list(dict.fromkeys(label for each in columns.values() for label in each.index))].fillna("")
+    return "\n".join(["", *_table(("machine", *table.columns), table.itertuples()), ""])
+
+
 def write_guidance(root: Path) -> None:
     """Put into the page of the comparison what came of it, with its figures, where its results are there."""
     _put_between(GUIDANCE_BEGIN, guidance(root), GUIDANCE_END, ROOT / "docs" / "comparison.md")
@@ -433,5 +466,6 @@ if __name__ == "__main__":
     write_scorecard()
     write_findings_of_readme()
     write_samplers()
+    write_ascents(ROOT / "results")
     write_guidance(ROOT / "results")
     write_times(ROOT / "results")

@@ -217,6 +217,24 @@ def test_what_samplers_take_is_that_of_the_benchmarks() -> None:
     assert sum("for 500 to 8000 rows" in line for line in lines) == 2
 
 
+@pytest.mark.parametrize("name", sorted(generate.ASCENTS))
+def test_the_ascents_of_the_page_of_the_evidence_are_those_of_the_results(name: str) -> None:
+    written = generate.ascents(CHECKOUT / "results", *generate.ASCENTS[name])
+    assert f"<!-- {name} -->{written}<!-- /{name} -->" in (DOCS / "evidence.md").read_text(encoding="utf-8"), (
+        "run: python docs/generate.py"
+    )
+
+
+def test_ascents_that_did_not_end_are_counted_beside_their_accuracy(tmp_path: Path) -> None:
+    row = {"metric": "accuracy", "part": "test", "n_trials": 20}
+    for experiment, label, mean, out_of_steps in (("one", "mine", 0.9, 3), ("two", "to 30 %", 0.85, 0)):
+        (tmp_path / experiment).mkdir()
+        curves = pd.DataFrame([{"ranking": label, "mean": mean, "n_unconverged": out_of_steps, **row}])
+        curves.to_csv(tmp_path / experiment / "curves.csv", index=False)
+    lines = generate.ascents(tmp_path, {"first": "one", "second": "two"}, {"mine": "yours"}).split("\n")
+    assert lines[3:] == ["| yours | 90.0 (3 of 20 did not end) |  |", "| to 30 % |  | 85.0 |", ""]
+
+
 def test_the_reference_names_every_key() -> None:
     schema = {
         "$defs": {
