@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 from annotated_types import Gt, Le
 
+from fsvm_cli.numerics import value_ranges
 from fsvm_cli.ranking.penalty_path import PenaltyPath
 
 if TYPE_CHECKING:
@@ -63,6 +65,7 @@ class ElasticNet(PenaltyPath):
     """
 
     method = "elastic-net"
+    accepts_sparse = True
 
     mixing: Annotated[float, Gt(0), Le(1)] = 0.5
 
@@ -75,7 +78,7 @@ class ElasticNet(PenaltyPath):
 
 
 def path_weights(
-    X: NDArray[np.float64],
+    X: Any,
     labels: NDArray[np.intp],
     mixing: float,
     factors: NDArray[np.float64],
@@ -85,7 +88,7 @@ def path_weights(
 
     Parameters
     ----------
-    X : ndarray, shape (n_samples, n_features)
+    X : ndarray or CSR matrix, shape (n_samples, n_features)
     labels : ndarray, shape (n_samples,)
         -1 or 1.
     mixing : float
@@ -98,6 +101,8 @@ def path_weights(
     -------
     ndarray, shape (n_steps, n_features)
     """
+    if sp.issparse(X):
+        return _sparse_path_weights(X, labels, mixing, factors, sample_weight)
     from sklearn.linear_model import enet_path  # noqa: PLC0415 - slow to import, and seldom needed
 
     # A constant feature has to be 0, not what rounding leaves of it.
@@ -119,4 +124,29 @@ def path_weights(
         max_iter=MAX_ITERATIONS,
     )
     sizes: NDArray[np.float64] = np.abs(weights).T
+    return sizes
+
+
+def _sparse_path_weights(
+    X: Any,
+    labels: NDArray[np.intp],
+    mixing: float,
+    factors: NDArray[np.float64],
+    sample_weight: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    """Return what `path_weights` does, of a matrix that is not centred but has a bias beside it instead."""
+    from sklearn.linear_model import ElasticNet as Model  # noqa: PLC0415 - slow to import, and seldom needed
+
+    sizes = np.zeros((len(factors), X.shape[1]))
+    varies = np.flatnonzero(value_ranges(X) > 0)
+    features = sp.csc_array(X)[:, varies]
+    weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight / sample_weight.mean()
+    target = labels - np.average(labels, weights=weights)
+    strongest = float(np.abs((weights * target) @ features).max(initial=0.0)) / (X.shape[0] * mixing)
+    if strongest <= 0:
+        return sizes
+    model = Model(l1_ratio=mixing, tol=TOLERANCE, max_iter=MAX_ITERATIONS, warm_start=True)
+    for row, factor in zip(sizes, factors, strict=True):
+        model.set_params(alpha=strongest / factor).fit(features, target, sample_weight=sample_weight)
+        row[varies] = np.abs(model.coef_)
     return sizes

@@ -63,9 +63,9 @@ class PenaltyPath(SampleWeightRanker):
     ) -> NDArray[np.float64]:
         order = order_by_content(X)
         features = X[:, order]
-        features = features / (_largest_size(features) or 1.0)
+        features = features / (largest_size(features) or 1.0)
         if sp.issparse(features):
-            features = _with_short_indices(sp.csr_array(features))
+            features = with_short_indices(sp.csr_array(features))
         found = np.zeros(X.shape[1])
         codes = [1] if n_classes == 2 else range(n_classes)
         for code in codes:
@@ -104,10 +104,11 @@ class PenaltyPath(SampleWeightRanker):
         self.converged_ &= not any(issubclass(each.category, ConvergenceWarning) for each in warned)
 
 
-def _with_short_indices(X: Any) -> Any:
-    """Give a sparse matrix indices of 32 bits: liblinear takes no others."""
+def with_short_indices(X: Any) -> Any:
+    """Give a sparse matrix indices of 32 bits: liblinear and coordinate descent take no others."""
     return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
-def _largest_size(X: Any) -> float:
+def largest_size(X: Any) -> float:
+    """Return the largest absolute value of a full or a sparse matrix, 0 where it has none."""
     return float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0))

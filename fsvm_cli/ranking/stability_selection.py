@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+import scipy.sparse as sp
 from annotated_types import Ge, Gt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 from fsvm_cli.evaluation.folds import stratified_folds
 from fsvm_cli.ranking.base import Ranker, order_by_content
 from fsvm_cli.ranking.elastic_net import path_weights
+from fsvm_cli.ranking.penalty_path import largest_size, with_short_indices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,6 +73,7 @@ class StabilitySelection(Ranker):
     method = "stability-selection"
     passed_down = frozenset({"random_state"})
     cross_validates = True
+    accepts_sparse = True
 
     pairs: Annotated[int, Ge(1)] = 25
     n_steps: Annotated[int, Ge(1)] = 10
@@ -83,7 +86,9 @@ class StabilitySelection(Ranker):
         random_state = check_random_state(self.random_state)
         order = order_by_content(X)
         features = X[:, order]
-        features = features / (float(np.abs(features).max(initial=0.0)) or 1.0)
+        features = features / (largest_size(features) or 1.0)
+        if sp.issparse(features):
+            features = with_short_indices(sp.csr_array(features))
         factors = 10 ** (self.decades * np.arange(1, self.n_steps + 1) / self.n_steps)
         codes = [1] if n_classes == 2 else range(n_classes)
         share = np.zeros((len(codes), self.n_steps, X.shape[1]))

@@ -74,6 +74,19 @@ def test_scores_are_those_of_the_full_matrix(make: Any, method: Any) -> None:
         np.testing.assert_allclose(sparse.scores_, full.scores_, rtol=0 if exact else 1e-4)
 
 
+@pytest.mark.parametrize(
+    "method",
+    [each for each in ranking_methods().values() if each.accepts_sparse and each.takes_sample_weight],
+    ids=lambda each: each.method,
+)
+def test_weighted_scores_are_those_of_the_full_matrix(method: Any) -> None:
+    weights = np.random.default_rng(1).integers(0, 4, len(Y)) / 2.0
+    X = np.column_stack([COUNTS, np.full(len(Y), 3.0)])
+    fixed = {"random_state": 0} if "random_state" in method.passed_down else {}
+    full, sparse = (method(**fixed).fit(each, Y, sample_weight=weights) for each in (X, sp.csr_array(X)))
+    np.testing.assert_allclose(sparse.scores_, full.scores_, rtol=1e-4, atol=1e-12)
+
+
 def test_columns_are_scored_a_block_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Fisher().fit(COUNTS, Y).scores_
     monkeypatch.setattr("fsvm_cli.numerics.CHUNK_VALUES", 5 * len(Y))
