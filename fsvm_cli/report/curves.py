@@ -23,6 +23,7 @@ from fsvm_cli.report.style import (
     figure,
     legible,
     save,
+    shades_of_losses,
     steps_of,
     styles_of,
 )
@@ -311,7 +312,7 @@ def _heat_map(rows: pd.DataFrame, config: Config, sizes: SizeAxis, printed: Sequ
     ]
     with figure(2 * COLUMN_WIDTH, 1.1 + CELL_INCHES * len(order)) as drawing:
         axes = drawing.add_subplot()
-        draw_cells(axes, np.nanmax(merits, axis=0) - merits[in_order], texts)
+        draw_cells(axes, shades_of_losses(np.nanmax(merits, axis=0) - merits[in_order]), texts)
         axes.set_xticks(np.arange(len(sizes.sizes)) + 0.5, [str(size) for size in sizes.sizes])
         axes.set_yticks(np.arange(len(order)) + 0.5, [legible(label) for label in order])
         quantity = f"{PART_NAMES[config.parts[0]].capitalize()} {metric_title(metric)} ({unit_of(metric).symbol})"
@@ -544,6 +545,9 @@ def draw_stability(
     heading = (
         f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{largest} training rows; band: 95 % interval of the stability"
     )
+    if len(styles) > MAX_TABLE_SERIES and SizeAxis.of(config, known).is_table:
+        with _stability_map(known, list(styles), heading) as drawing:
+            return save(drawing, folder, "stability-vs-features", formats)
     draw = _stability_together if len(styles) <= MAX_CURVES_PER_PANEL else _one_stability_panel_each
     with draw(shown, known, styles, merit, heading) as drawing:
         return save(drawing, folder, "stability-vs-features", formats)
@@ -599,6 +603,28 @@ def _one_stability_panel_each(
         drawing.suptitle(f"{heading}; dotted: {merit} as a share", fontsize=8, x=0.01, ha="left", wrap=True)
         drawing.supxlabel(f"Number of retained features{sizes.scale}", fontsize=7.5)
         drawing.supylabel("Stability of the choice (1: always the same)", fontsize=7.5)
+        yield drawing
+
+
+@contextlib.contextmanager
+def _stability_map(known: pd.DataFrame, labels: list[str], heading: str) -> Iterator[Figure]:
+    """Draw many rankings and few sizes: a row for each ranking, the most stable on top, with a cell for each size."""
+    cells = known.set_index(["ranking", "n_features"])[["stability", "stability_ci_low", "stability_ci_high"]]
+    values, low, high = (cells[column].unstack() for column in cells)
+    order = values.mean(axis=1).loc[labels].sort_values(ascending=False, kind="stable").index
+    reaches = (high - low) / 2
+    texts = [
+        ["" if np.isnan(value) else f"{value:z.2f} ± {reach:.2f}" for value, reach in zip(*rows, strict=True)]
+        for rows in zip(values.loc[order].to_numpy(), reaches.loc[order].to_numpy(), strict=True)
+    ]
+    with figure(2 * COLUMN_WIDTH, 1.1 + CELL_INCHES * len(order)) as drawing:
+        axes = drawing.add_subplot()
+        draw_cells(axes, 1.0 - np.clip(values.loc[order].to_numpy(), 0.0, 1.0), texts)
+        axes.set_xticks(np.arange(values.shape[1]) + 0.5, [str(size) for size in values.columns])
+        axes.set_yticks(np.arange(len(order)) + 0.5, [legible(label) for label in order])
+        title = f"{heading.replace('band', '±')}\nStability of the choice (1: always the same); the darker, the less"
+        drawing.suptitle(title, fontsize=8, x=0.01, ha="left", wrap=True)
+        axes.set_xlabel("Number of retained features (not to scale)")
         yield drawing
 
 

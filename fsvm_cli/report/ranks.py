@@ -21,7 +21,7 @@ from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.folder import CURVES_NAME, SELECTION_NAME, folder_names, read_table
 from fsvm_cli.report.ranking_statistics import MARGIN, area_under_curve
-from fsvm_cli.report.style import CELL_INCHES, COLUMN_WIDTH, draw_cells, drawn, figure, legible
+from fsvm_cli.report.style import CELL_INCHES, COLUMN_WIDTH, draw_cells, drawn, figure, legible, shades_of_losses
 from fsvm_cli.spec.rankings import LEAK
 
 if TYPE_CHECKING:
@@ -398,7 +398,8 @@ def loss_heat_map(comparison: RankComparison, extension: str = "svg") -> bytes:
     n_methods, n_sets = losses.shape
     with figure(2 * COLUMN_WIDTH, 1.1 + CELL_INCHES * n_methods) as drawing:
         axes = drawing.add_subplot()
-        draw_cells(axes, losses, [[f"{loss:.1f}" if loss < 9.95 else f"{loss:.0f}" for loss in row] for row in losses])
+        texts = [[f"{loss:.1f}" if loss < 9.95 else f"{loss:.0f}" for loss in row] for row in losses]
+        draw_cells(axes, shades_of_losses(losses), texts)
         axes.set_xticks(np.arange(n_sets) + 0.5, names, rotation=90)
         axes.set_yticks(np.arange(n_methods) + 0.5, [legible(name, 30) for name in areas.columns])
         axes.set_title("Points of area below the best ranking on the same data set", loc="left")

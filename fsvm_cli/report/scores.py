@@ -10,7 +10,7 @@ import matplotlib as mpl
 import numpy as np
 
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.style import COLUMN_WIDTH, figure, legible, save, style_of_method
+from fsvm_cli.report.style import CELL_INCHES, COLUMN_WIDTH, draw_cells, figure, legible, save, style_of_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,8 +39,9 @@ MAX_FREE_PANELS, TICKS_OF_NARROW_PANELS = 2, 5
 """Panels beside each other that have room for all ticks; of more, these share so many, and each has one at least."""
 MAX_NAMED_FEATURES = 40
 """Features that a column of names has room for."""
-MAX_PANELS_IN_ONE_ROW, PANELS_PER_ROW, NAMED_FEATURES_PER_ROW = 8, 6, 20
-"""Panels that have room beside each other; of more so many stand in a row, and each row has fewer features."""
+MAX_PANELS = 8
+"""Panels that have room beside each other; of more rankings a map shows places."""
+LABEL_DEGREES = 60
 MAX_BARS_PER_ROW = 400
 """Features that a row of bars has room for."""
 
@@ -54,7 +55,7 @@ def draw_scores(
     order of another shares its panel. Of
     more features than can be named, the best of the first panel are shown, and the picture says so; scores that are
     shares stand as a row of bars for all features, by their numbers, if there is room. A line marks the score from
-    which on the source selects.
+    which on the source selects. More than `MAX_PANELS` rankings stand in a map of the mean places of the features.
 
     Parameters
     ----------
@@ -75,6 +76,9 @@ def draw_scores(
     if not shown:
         return []
     panels = [(ranking, scores[scores["ranking"] == ranking.label].reset_index(drop=True)) for ranking in shown]
+    if len(panels) > MAX_PANELS:
+        with _map_of_places(panels, order) as drawing:
+            return save(drawing, folder, "scores", formats)
     in_a_row = MAX_NAMED_FEATURES < len(panels[0][1]) <= MAX_BARS_PER_ROW and _has_shares(shown[0])
     with _row_of_bars(panels) if in_a_row else _named_features(panels, order) as drawing:
         return save(drawing, folder, "scores", formats)
@@ -84,25 +88,18 @@ def draw_scores(
 def _named_features(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
     """Draw one line for each feature, and the panels side by side."""
     first, n_columns = panels[0][1], min(len(panels), 2)
-    n_across = len(panels) if len(panels) <= MAX_PANELS_IN_ONE_ROW else PANELS_PER_ROW
-    n_down = -(-len(panels) // n_across)
-    chosen = np.argsort(-first["mean"].to_numpy(), kind="stable")[
-        : MAX_NAMED_FEATURES if n_down == 1 else NAMED_FEATURES_PER_ROW
-    ]
+    chosen = np.argsort(-first["mean"].to_numpy(), kind="stable")[:MAX_NAMED_FEATURES]
     if order == "file":
         chosen = np.sort(chosen)
     heights = np.arange(len(chosen))
     names = first.loc[chosen, "feature"].map(legible)
-    width = (COLUMN_WIDTH * n_columns - NAME_WIDTH * names.str.len().max()) / n_across
+    width = (COLUMN_WIDTH * n_columns - NAME_WIDTH * names.str.len().max()) / len(panels)
     characters = min(
-        TITLE_CHARACTERS_PER_COLUMN * n_columns // (n_across + (n_down > 1)),
-        max(MIN_TITLE_CHARACTERS, int(width / TITLE_WIDTH)),
+        TITLE_CHARACTERS_PER_COLUMN * n_columns // len(panels), max(MIN_TITLE_CHARACTERS, int(width / TITLE_WIDTH))
     )
-    with figure(COLUMN_WIDTH * n_columns, n_down * (0.9 + 0.15 * len(chosen))) as drawing:
-        all_axes = drawing.subplots(n_down, n_across, sharey=True, squeeze=False)
-        for axes in all_axes.flat[len(panels) :]:
-            axes.set_visible(False)
-        for axes, (ranking, rows) in zip(all_axes.flat, panels, strict=False):
+    with figure(COLUMN_WIDTH * n_columns, 0.9 + 0.15 * len(chosen)) as drawing:
+        all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, (ranking, rows) in zip(all_axes, panels, strict=True):
             picked, (colour, _) = rows.loc[chosen], style_of_method(ranking.method)
             spread = picked["std"].fillna(0)
             if _has_shares(ranking):
@@ -119,13 +116,36 @@ def _named_features(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
                 "\n".join(textwrap.fill(line, characters) for line in _title(ranking).split("\n")), loc="left"
             )
             axes.margins(y=0.5 / len(chosen))
-            if n_across > MAX_FREE_PANELS:
-                axes.locator_params(axis="x", nbins=max(1, TICKS_OF_NARROW_PANELS // (n_across - 1)), min_n_ticks=1)
-        for axes in all_axes[:, 0]:
-            axes.set_yticks(heights, names)
-        all_axes[0, 0].invert_yaxis()
+            if len(panels) > MAX_FREE_PANELS:
+                axes.locator_params(axis="x", nbins=max(1, TICKS_OF_NARROW_PANELS // (len(panels) - 1)), min_n_ticks=1)
+        all_axes[0].set_yticks(heights, names)
+        all_axes[0].invert_yaxis()
         shown = f"; {len(chosen)} of {len(first)} features shown" if len(chosen) < len(first) else ""
         drawing.supxlabel(f"Score (mean and s.d. over trials){shown}", fontsize=mpl.rcParams["axes.labelsize"])
+        yield drawing
+
+
+@contextlib.contextmanager
+def _map_of_places(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
+    """Draw the mean place of each feature in each ranking, those that come first in the mean of the rankings on top."""
+    names = panels[0][1]["feature"]
+    places = np.column_stack([rows["mean_rank"].to_numpy(dtype=np.float64) for _, rows in panels])
+    chosen = np.argsort(places.mean(axis=1), kind="stable")[:MAX_NAMED_FEATURES]
+    if order == "file":
+        chosen = np.sort(chosen)
+    cells = places[chosen]
+    with figure(2 * COLUMN_WIDTH, 1.6 + CELL_INCHES * len(chosen)) as drawing:
+        axes = drawing.add_subplot()
+        shades = 1.0 - np.sqrt(np.minimum((cells - 1.0) / len(chosen), 1.0))
+        draw_cells(axes, shades, [[f"{place:.0f}" for place in row] for row in cells])
+        axes.set_yticks(np.arange(len(chosen)) + 0.5, names[chosen].map(legible))
+        labels = [legible(ranking.label) for ranking, _ in panels]
+        axes.set_xticks(
+            np.arange(len(panels)) + 0.5, labels, rotation=LABEL_DEGREES, ha="right", rotation_mode="anchor"
+        )
+        shown = f"; {len(chosen)} of {len(names)} features shown" if len(chosen) < len(names) else ""
+        title = f"Mean place of each feature over trials; the darker, the earlier{shown}"
+        drawing.suptitle(title, fontsize=8, x=0.01, ha="left", wrap=True)
         yield drawing
 
 

@@ -134,22 +134,27 @@ WHITE_TEXT_FROM = 0.85
 """Shade of a cell, from 0 to 1, from which on its text is white; before, black has the higher contrast."""
 
 
-def draw_cells(axes: Axes, losses: NDArray[np.float64], texts: Sequence[Sequence[str]]) -> None:
-    """Draw a heat map of points below the best, the first row on top, with a text in each cell.
+def shades_of_losses(losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how dark cells of points below the best are, from 0 to 1: as the eye takes them, the first count most."""
+    import numpy as np  # noqa: PLC0415
+
+    shades: NDArray[np.float64] = np.sqrt(np.minimum(losses, DARKEST_LOSS) / DARKEST_LOSS)
+    return shades
+
+
+def draw_cells(axes: Axes, shades: NDArray[np.float64], texts: Sequence[Sequence[str]]) -> None:
+    """Draw a heat map, the first row on top, with a text in each cell.
 
     Parameters
     ----------
     axes : Axes
-    losses : ndarray of shape (n_rows, n_columns)
-        Points; NaN where there is nothing.
+    shades : ndarray of shape (n_rows, n_columns)
+        From 0, white, to 1; NaN where there is nothing.
     texts : sequence of sequence of str
         Of the rows.
     """
-    import numpy as np  # noqa: PLC0415
     from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415
 
-    # As the eye takes them, the first points count most.
-    shades = np.sqrt(np.minimum(losses, DARKEST_LOSS) / DARKEST_LOSS)
     colours = LinearSegmentedColormap.from_list("cells", ["#FFFFFF", BLUE])
     axes.pcolormesh(shades, cmap=colours, vmin=0.0, vmax=1.0, edgecolors="#FFFFFF", linewidth=0.4)
     axes.invert_yaxis()

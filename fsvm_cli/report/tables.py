@@ -85,9 +85,9 @@ def _written(value: float | int | str) -> str:
 def describe_choices(chosen: pd.DataFrame) -> list[str]:
     """Find the most frequently chosen value of each parameter of each ranking; of equals the first.
 
-    What is no choice but a warning has a sentence of its own.
+    What is no choice but a warning has a sentence of its own. Rankings of which the same is said stand together.
     """
-    sentences = []
+    said: dict[str, list[str]] = {}
     for (label, n_train), rows in chosen.groupby(["ranking", "train_size"], sort=False):
         n_trials, warns = rows["n_trials"].iloc[0], rows["parameter"].isin(CAVEATS)
         often = rows.loc[rows[~warns].groupby("parameter", sort=False)["n_chosen"].idxmax()]
@@ -96,10 +96,11 @@ def describe_choices(chosen: pd.DataFrame) -> list[str]:
             f"{row.parameter} = {_shown(row.value)}{f' (in {row.n_chosen})' if n_trials > 1 else ''}"
             for row in often.itertuples()
         )
-        sentences.append(f"{label}, {n_train} rows: {of_all}: {', '.join(values)}.")
+        said.setdefault(f"{n_train} rows: {of_all}: {', '.join(values)}.", []).append(str(label))
         for name, n_warned in rows[warns].groupby("parameter", sort=False)["n_chosen"].sum().items():
-            sentences.append(f"{label}, {n_train} rows: in {n_warned} of {n_trials} trials {CAVEATS[str(name)]}.")
-    return sentences
+            warning = f"{n_train} rows: in {n_warned} of {n_trials} trials {CAVEATS[str(name)]}."
+            said.setdefault(warning, []).append(str(label))
+    return [f"{', '.join(labels)}, {sentence}" for sentence, labels in said.items()]
 
 
 def _shown(value: object) -> str:

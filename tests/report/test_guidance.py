@@ -55,7 +55,7 @@ def test_stats_say_which_method_to_use(found: MethodGuide, tmp_path: Path) -> No
 
 def test_programs_get_what_people_read(comparison: RankComparison, found: MethodGuide) -> None:
     over = json.loads(json.dumps(ranks_for_machines(comparison, found), allow_nan=False))
-    assert over["mean_ranks"] == {row["ranking"]: row["mean_rank"] for row in over["methods"]}
+    assert over["mean_ranks"] == pytest.approx({row["ranking"]: row["mean_rank"] for row in over["methods"]})
     assert [row["experiment"] for row in over["data_sets"]] == over["experiments"]
     assert over["guidance"] == found.in_words()
     assert [each["held"] for each in over["rules"]] == [each.held for each in found.rules]
