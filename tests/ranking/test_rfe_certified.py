@@ -77,6 +77,16 @@ def test_features_that_are_all_copies_are_never_decided(rng: np.random.Generator
     assert set(found.tied_with_) == {0, 1, 2}
 
 
+def test_duplicated_samples_decide_what_one_of_each_does_with_twice_the_cost(rng: np.random.Generator) -> None:
+    """Their coefficients are not unique, but the weights of the machine are."""
+    X, y = two_classes(rng)
+    once = RecursiveFeatureElimination(C=1.0, certify=True).fit(X, y)
+    twice = RecursiveFeatureElimination(C=0.5, certify=True).fit(np.vstack([X, X]), np.concatenate([y, y]))
+    np.testing.assert_array_equal(twice.ranking_, once.ranking_)
+    assert once.decided_.all()
+    assert twice.decided_.all()
+
+
 def test_of_one_feature_no_elimination_is_certified(rng: np.random.Generator) -> None:
     X, y = two_classes(rng)
     found = RecursiveFeatureElimination(certify=True).fit(X[:, :1], y)
