@@ -213,6 +213,8 @@ def _divided_c(results: Results) -> str | None:
 
 OWN = {"infoprop": "SVM-Infoprop", "gradient-angle": "the gradient angle"}
 """Methods of the documents that are compared on data sets beyond theirs."""
+MACHINES = {"gaussian": "Gaussian"}
+"""Names of machines that are not written as in a config."""
 
 
 def _ranks(results: Results) -> str | None:
@@ -228,7 +230,7 @@ def _ranks(results: Results) -> str | None:
         clauses.setdefault(key.removesuffix(ON_ALL), _ranks_in_words(compared))
     if not clauses:
         return None
-    return "; ".join(f"with {machine.capitalize()} machines, {said}" for machine, said in clauses.items())
+    return "; ".join(f"with {MACHINES.get(machine, machine)} machines, {said}" for machine, said in clauses.items())
 
 
 def _ranks_in_words(compared: RankComparison) -> str:
