@@ -23,7 +23,14 @@ project = "fsvm"
 author = "The fsvm developers"
 copyright = author  # noqa: A001 - Sphinx's name
 release = fsvm_cli.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "generated/examples",
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": float("inf"),  # times are of the machine that built the page
+}
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing"]  # links that lead out of the site: to results and configs of the repository

@@ -39,8 +39,8 @@ MAX_FREE_PANELS, TICKS_OF_NARROW_PANELS = 2, 5
 """Panels beside each other that have room for all ticks; of more, these share so many, and each has one at least."""
 MAX_NAMED_FEATURES = 40
 """Features that a column of names has room for."""
-MAX_PANELS = 8
-"""Panels that have room beside each other; of more rankings a map shows places."""
+MAX_PANELS, MAX_MAPPED_FEATURES = 8, 25
+"""Panels that have room beside each other; of more rankings a map shows the places of so many features."""
 LABEL_DEGREES = 60
 MAX_BARS_PER_ROW = 400
 """Features that a row of bars has room for."""
@@ -130,7 +130,7 @@ def _map_of_places(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
     """Draw the mean place of each feature in each ranking, those that come first in the mean of the rankings on top."""
     names = panels[0][1]["feature"]
     places = np.column_stack([rows["mean_rank"].to_numpy(dtype=np.float64) for _, rows in panels])
-    chosen = np.argsort(places.mean(axis=1), kind="stable")[:MAX_NAMED_FEATURES]
+    chosen = np.argsort(places.mean(axis=1), kind="stable")[:MAX_MAPPED_FEATURES]
     if order == "file":
         chosen = np.sort(chosen)
     cells = places[chosen]
