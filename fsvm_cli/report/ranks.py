@@ -40,6 +40,8 @@ MIN_EVERYWHERE = 3
 """Rankings that stand in all data sets, from which on they are compared alone, too."""
 ON_ALL = ", rankings that stand in all data sets"
 """After the name of a machine."""
+MAX_NUMBERED_RANKS = 20
+"""Ranks that have room for their numbers beside each other; of more every second is numbered."""
 
 
 SURE = 0.95
@@ -345,7 +347,7 @@ def critical_difference_diagram(comparison: RankComparison, extension: str = "sv
         axes.spines["top"].set_visible(True)
         axes.spines["top"].set_position(("data", 0))
         axes.xaxis.set_ticks_position("top")
-        axes.set_xticks(range(1, len(labels) + 1))
+        axes.set_xticks(range(1, len(labels) + 1, 1 if len(labels) <= MAX_NUMBERED_RANKS else 2))
         axes.set_yticks([])
         axes.set_title(
             f"Mean ranks over {len(comparison.areas)} data sets, 1 is best; a bar joins rankings that do not differ "
