@@ -40,7 +40,7 @@ FOLDERS = ("benchmarks", "docs", "examples", "fsvm_cli")
 def texts() -> list[Path]:
     own = [path for pattern in TEXTS for path in CHECKOUT.glob(pattern)]
     below = [path for folder in FOLDERS for path in (CHECKOUT / folder).rglob("*")]
-    return [path for path in (*own, *below) if path.is_file() and path.suffix not in {".png", ".pyc", ".svg"}]
+    return [path for path in (*own, *below) if path.is_file() and path.suffix not in {".png", ".pyc", ".svg", ".zip"}]
 
 
 @pytest.mark.parametrize(
