@@ -7,6 +7,7 @@ The table here holds the chemical analysis of 178 wines of three cultivars.
 """
 
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -37,8 +38,8 @@ first.head()
 
 def fsvm(*arguments: str) -> str:
     """Call the command line in the folder of the table, and return what it prints."""
-    done = subprocess.run(["fsvm", *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout
+    command = [sys.executable, "-m", "fsvm_cli", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 fsvm("init", "mine.csv", "--target", "cultivar")
