@@ -89,7 +89,7 @@ class Section:
     remarks : tuple of str
         What was chosen, what was measured.
     caveats : tuple of str
-        What every report on these data must say.
+        What every report on these data must say, and that no trial is complete.
     why : str
         The question about another experiment that this one answers.
     explains : tuple of str

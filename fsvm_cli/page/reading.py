@@ -237,11 +237,10 @@ def _experiment(folder: Path, decided: Decided) -> Section:
             *_statistics(folder),
         ),
         remarks=(
-            *(("INCOMPLETE: no trial is complete.",) if curves.empty else ()),
             *describe_measures(measures),
             *_choices(folder),
         ),
-        caveats=tuple(run["data"]["caveats"]),
+        caveats=(*(("INCOMPLETE: no trial is complete.",) if curves.empty else ()), *run["data"]["caveats"]),
         why=config.why or "",
         explains=_explained(folder.resolve().name, config, decided),
         deviations=config.deviations,

@@ -542,10 +542,12 @@ def draw_stability(
         return []
     styles = {label: style for label, style in styles_of(config).items() if label in set(known["ranking"])}
     merit = f"test {metric_title(metric)}"
+    is_map = len(styles) > MAX_TABLE_SERIES and SizeAxis.of(config, known).is_table
     heading = (
-        f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{largest} training rows; band: 95 % interval of the stability"
+        f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n"
+        f"{largest} training rows; {'±' if is_map else 'band'}: 95 % interval of the stability"
     )
-    if len(styles) > MAX_TABLE_SERIES and SizeAxis.of(config, known).is_table:
+    if is_map:
         with _stability_map(known, list(styles), heading) as drawing:
             return save(drawing, folder, "stability-vs-features", formats)
     draw = _stability_together if len(styles) <= MAX_CURVES_PER_PANEL else _one_stability_panel_each
@@ -622,7 +624,7 @@ def _stability_map(known: pd.DataFrame, labels: list[str], heading: str) -> Iter
         draw_cells(axes, 1.0 - np.clip(values.loc[order].to_numpy(), 0.0, 1.0), texts)
         axes.set_xticks(np.arange(values.shape[1]) + 0.5, [str(size) for size in values.columns])
         axes.set_yticks(np.arange(len(order)) + 0.5, [legible(label) for label in order])
-        title = f"{heading.replace('band', '±')}\nStability of the choice (1: always the same); the darker, the less"
+        title = f"{heading}\nStability of the choice (1: always the same); the darker, the less"
         drawing.suptitle(title, fontsize=8, x=0.01, ha="left", wrap=True)
         axes.set_xlabel("Number of retained features (not to scale)")
         yield drawing

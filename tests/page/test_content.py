@@ -56,6 +56,14 @@ def test_tables_and_pictures_are_those_of_the_folder(results: Path) -> None:
     assert dict(wine.facts)["seed"] == "2000"
 
 
+def test_that_no_trial_is_complete_is_said_where_a_page_without_scripts_shows_it(results: Path) -> None:
+    for name in ("curves", "areas", "pairs", "scores", "selection"):
+        path = results / "wine" / f"{name}.csv"
+        path.write_text(path.read_text(encoding="utf-8").partition("\n")[0] + "\n", encoding="utf-8")
+    page = render(read_content(results_folders(results)), "Results")
+    assert page.count("INCOMPLETE: no trial is complete.") == 1
+
+
 def test_documents_are_written_out_and_facts_stand_apart(results: Path) -> None:
     shutil.copytree(RESULTS / "infoprop-led24", results / "infoprop-led24")
     content = read_content(results_folders(results))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 RESULTS = Path(__file__).parents[2] / "results"
 TABLES = ("run.json", "curves.csv", "published.csv")
+MACHINES, SETS = ("gaussian", "linear"), ("breast", "heart", "sonar", "wine")
 EXPERIMENTS = (
     *INFOPROP,
     "infoprop-dna-literal",
@@ -41,7 +42,7 @@ EXPERIMENTS = (
     "ard-select-wdbc",
     "kpd-sonar",
     "kpd-wdbc",
-    *(f"beyond-gaussian-{name}" for name in ("breast", "heart", "sonar", "wine")),
+    *(f"beyond-{machine}-{name}" for machine in MACHINES for name in SETS),
 )
 
 
@@ -191,12 +192,18 @@ def test_c_was_not_divided_where_the_printed_one_meets_as_many_numbers(root: Pat
     assert "meets all: dividing C by the number of rows explains no more" in about(root, "numbers for SVMs")
 
 
-def test_the_place_of_the_papers_methods_follows_their_curves(root: Path) -> None:
+def test_the_place_of_the_papers_methods_follows_their_curves_with_each_machine(root: Path) -> None:
     own = ("infoprop", "gradient-angle")
-    for percent, place in ((100.0, "before"), (1.0, "behind")):
-        for name in ("breast", "heart", "sonar", "wine"):
-            change(root, f"beyond-gaussian-{name}", lambda _, level=percent: level, lambda row: row["ranking"] in own)  # type: ignore[misc]
-        assert f"stand {place} the middle rank" in about(root, "methods on 4 data sets")
+    for percents, places in (((100.0, 1.0), ("before", "behind")), ((1.0, 100.0), ("behind", "before"))):
+        for machine, percent in zip(MACHINES, percents, strict=True):
+            for name in SETS:
+                experiment = f"beyond-{machine}-{name}"
+                change(root, experiment, lambda _, level=percent: level, lambda row: row["ranking"] in own)  # type: ignore[misc]
+        clauses = about(root, "methods on 4 data sets").lower().split("with linear machines")
+        assert [f"stand {place} the middle rank" in clause for clause, place in zip(clauses, places, strict=True)] == [
+            True
+        ] * 2
+        assert clauses[0].startswith("with gaussian machines")
 
 
 def test_selection_by_relevance_improves_what_the_curves_say(root: Path) -> None:
