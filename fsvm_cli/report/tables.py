@@ -37,9 +37,10 @@ from fsvm_cli.report.folder import (
     VERDICTS_NAME,
     remove_figures,
 )
+from fsvm_cli.report.intervals_for_new_rows import interval_for_new_rows
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, FLOAT_FORMAT, as_csv, rounded_alike
 from fsvm_cli.report.ranking_statistics import compare_rankings, summarise_rankings
-from fsvm_cli.report.recommendation import interval_for_new_rows, recommendation, with_rows_kept_aside
+from fsvm_cli.report.recommendation import recommendation, with_rows_kept_aside
 from fsvm_cli.report.verdicts import Trials, table_of_verdicts
 
 if TYPE_CHECKING:
