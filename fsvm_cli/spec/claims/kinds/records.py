@@ -45,7 +45,7 @@ class RecordedClaim(Claim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Compare the numbers of the record with the bounds."""
-        what = f"{self.column} in {self.table}.csv"
+        what = f"{self.column}{_in_words(self.rows)} in {self.table}.csv"
         table = findings.recorded(self.record, self.table)
         if table is None:
             return Judgement.withheld("the record is not stored", what)
@@ -61,7 +61,7 @@ class RecordedClaim(Claim):
             numbers = np.array([100 * float((own[self.column] < own[self.below]).mean())])
             rule = f"the share lies between {low:g} and {high:g} per cent"
         elif self.minus is not None:
-            what = f"difference of the means of {what}"
+            what = f"mean of {self.column}{_in_words(self.rows)}, less that{_in_words(self.minus)}, in {self.table}.csv"
             numbers = np.array([own[self.column].mean() - others[self.column].mean()])
             rule = f"the difference lies between {low:g} and {high:g}"
         else:
@@ -75,6 +75,10 @@ class RecordedClaim(Claim):
             reproduced=float(numbers.mean()),
             n=len(numbers),
         )
+
+
+def _in_words(rows: Selection | None) -> str:
+    return f" where {', '.join(f'{name} = {value}' for name, value in rows.items())}" if rows else ""
 
 
 def _selected(table: pd.DataFrame, values: Selection | None) -> pd.DataFrame:
