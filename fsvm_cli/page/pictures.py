@@ -2,8 +2,9 @@
 
 All figures share the outlines of their letters, which are a third of their bytes: the page holds each outline once, and
 its script inserts them when a figure is shown. Lines of text are written by their letters alone, since each letter
-stands where the advance of the one before ends, but for kerning. Coordinates are rounded to a hundredth of a unit, and
-those of lines are relative to the previous point; metadata, and ids that nothing refers to, are removed.
+stands where the advance of the one before ends, but for kerning. Places are rounded to a tenth of a point, less than a
+pixel, and those of lines are relative to the previous point; metadata, empty elements, and ids that nothing refers to
+are removed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ LETTER_PATTERN = re.compile(
 LINE_PATTERN = re.compile(rf"(?:{LETTER_PATTERN.pattern.replace('?P<id>', '').replace('?P<x>', '')})+")
 FIRST_SIGN, N_PLAIN_SIGNS, FIRST_FURTHER_SIGN = 63, 64, 161
 """Signs that stand for letters in the page: none is a digit, a point or markup."""
-MAX_DRIFT = 0.05
+MAX_DRIFT = 0.5
 """Hundredths of the size of letters by which one may stand beside its place."""
 INVISIBLE_MARKUP = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<!DOCTYPE.*?>", re.DOTALL)
 POLYLINE = re.compile(r' d="(M [^"A-KN-Ya-y]*)"')
@@ -54,6 +55,10 @@ UNABBREVIATED = {"rci": "RCI", "gap": "duality gap", "roc": "ROC curves", "auc":
 MAX_SINGLE_PANEL_PT = 330.0
 """Wider figures have several panels side by side."""
 MAX_SCALE, POINTS_PER_REM = 1.5, 12.0
+PLACE = re.compile(r' (?:[xy]="-?[\d.]+"|transform="translate\(-?[\d.]+ -?[\d.]+\))')
+"""Where an element stands."""
+FRACTIONAL = re.compile(r"-?\d+\.\d+")
+EMPTY_ELEMENT = re.compile(r"<g/>|<defs></defs>|<g></g>")
 EXCESS_DIGITS = re.compile(r"(?<![\w.])(-?[1-9]\d*\.\d\d)\d+")
 """Decimals beyond the second of numbers of magnitude 1 or more; smaller numbers may be scale factors."""
 ID_ATTRIBUTE, ID_REFERENCE = re.compile(r' id="([^"]*)"'), re.compile(r'((?:href="|url\()#)([^")]*)')
@@ -144,8 +149,10 @@ class Packer:
         svg = GLYPH_PATTERN.sub(lambda found: found[0] if found["id"] in own else "", svg)
         svg = LINE_PATTERN.sub(lambda found: self._line(found[0], own), svg)
         svg = POLYLINE.sub(lambda found: f' d="{stepwise(found[1])}"', INVISIBLE_MARKUP.sub("", svg))
+        svg = PLACE.sub(lambda found: FRACTIONAL.sub(lambda number: _in_tenths(10 * float(number[0])), found[0]), svg)
         svg = EXCESS_DIGITS.sub(lambda found: found[1].rstrip("0").rstrip("."), self._with_short_names(svg))
-        return compressed(re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><"))
+        svg = re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><").replace(" />", "/>")
+        return compressed(EMPTY_ELEMENT.sub("", svg))
 
     def _is_shared(self, found: re.Match[str]) -> bool:
         shape = found["shape"] or ""
@@ -160,8 +167,8 @@ class Packer:
         expected, written = 0.0, []
         for (letter, x), (_, following) in zip(letters, [*letters[1:], ("", math.nan)], strict=True):
             if abs(x - expected) > MAX_DRIFT:
-                written.append(f"{x:.2f} ")
-                expected = x
+                expected = round(x)
+                written.append(f"{expected} ")
             written.append(signs[letter])
             if not math.isnan(following):
                 self.advances.setdefault(letter, round(following - x, 2))
@@ -207,7 +214,7 @@ def sign_of(number: int) -> str:
 
 
 def stepwise(path: str) -> str:
-    """Write a path of straight lines by its steps, in hundredths that add up to where each point is, rounded."""
+    """Write a path of straight lines by its steps, in tenths that add up to where each point is, rounded."""
     written: list[str] = []
     here = start = (0, 0)
     tokens = iter(path.split())
@@ -217,7 +224,7 @@ def stepwise(path: str) -> str:
             written.append("z")
             here, before = start, "z"
             continue
-        there = round(100 * float(next(tokens))), round(100 * float(next(tokens)))
+        there = round(10 * float(next(tokens))), round(10 * float(next(tokens)))
         if command == "M":
             written.append(f"M{_pair(*there)}")
             start = there
@@ -229,8 +236,12 @@ def stepwise(path: str) -> str:
 
 
 def _pair(x: int, y: int) -> str:
-    first, second = (f"{number / 100:.2f}".rstrip("0").rstrip(".") for number in (x, y))
+    first, second = _in_tenths(x), _in_tenths(y)
     return f"{first}{second}" if second.startswith("-") else f"{first} {second}"
+
+
+def _in_tenths(number: float) -> str:
+    return f"{round(number) / 10:.1f}".removesuffix(".0")
 
 
 def compressed(text: str) -> str:

@@ -167,7 +167,8 @@ def test_a_figure_looks_as_its_file_does(open_page: OpenPage) -> None:
     first, second = (plt.imread(io.BytesIO(each)) for each in (packed, picture.screenshot()))
     assert first.shape == second.shape
     assert second[..., :3].std() > 0.1, "something is drawn"
-    assert abs(first - second).mean() < 1e-3
+    # Places are rounded to a tenth of a point, so that edges lie a part of a pixel beside where they lay.
+    assert abs(first - second).mean() < 4e-3
 
 
 def test_claims_stand_below_each_other_where_the_screen_is_narrow(open_page: OpenPage) -> None:

@@ -46,7 +46,7 @@ def places_of(path: str) -> list[tuple[str, float, float]]:
 
 
 @given(PIECES)
-def test_steps_lead_to_every_place_to_the_hundredth(pieces: list[tuple[list[tuple[float, float]], bool]]) -> None:
+def test_steps_lead_to_every_place_to_the_tenth(pieces: list[tuple[list[tuple[float, float]], bool]]) -> None:
     lines = []
     for places, is_closed in pieces:
         lines += [f"{'L' if number else 'M'} {x:.6f} {y:.6f}" for number, (x, y) in enumerate(places)]
@@ -55,7 +55,7 @@ def test_steps_lead_to_every_place_to_the_hundredth(pieces: list[tuple[list[tupl
     expected, found = places_of(path), places_of(stepwise(path))
     assert [command for command, _, _ in found] == [command for command, _, _ in expected]
     for (_, *here), (_, *there) in zip(found, expected, strict=True):
-        assert here == pytest.approx(there, abs=0.0050001)
+        assert here == pytest.approx(there, abs=0.050001)
 
 
 def test_paths_of_lines_and_no_others_are_written_by_steps() -> None:
@@ -105,7 +105,7 @@ def test_letters_of_a_packed_picture_stand_where_they_stood() -> None:
         found = []
         for line in re.findall("<t>([^<]*)</t>", each):
             x, places = 0.0, []
-            for token in re.findall(r"-?[\d.]+ |.", line):
+            for token in re.findall(r"-?\d+ |.", line):
                 if token in letters:
                     places.append((letters[token][0], x))
                     x += letters[token][1]
