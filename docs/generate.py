@@ -241,13 +241,17 @@ def results(root: Path) -> str:
         reference = references().get(str(document))
         lines += ["", f"## {document}", "", "" if reference is None else reference.in_words(), ""]
         lines += _table(("claim", "printed", "obtained", "verdict", "fixed", "experiment"), format_cells(rows))
-    lines += ["", "## Published values that nothing judges", "", *_not_judged()]
+    lines += ["", "## Published values and sentences that nothing judges", "", *_not_judged()]
     return "\n".join(lines) + "\n"
 
 
 def _not_judged() -> list[str]:
     left_out = YAML(typ="safe").load(ROOT / "docs" / "not-judged.yaml")
-    return _table(("value", "reason"), ((known, each["reason"]) for each in left_out for known in each["ids"]))
+    rows = [(known, each["reason"]) for each in left_out for known in each.get("ids", ())]
+    quoted = [
+        (f'{known}: "{text}"', each["reason"]) for each in left_out for known, text in each.get("sentences", {}).items()
+    ]
+    return _table(("value or sentence", "reason"), [*rows, *quoted])
 
 
 OPEN_BEGIN, OPEN_END = "<!-- open claims -->", "<!-- /open claims -->"
