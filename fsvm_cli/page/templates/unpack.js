@@ -28,6 +28,7 @@ class Bits {
   }
   refill() {
     if (this.range >= 2 ** 24) return;
+    if (this.at > this.bytes.length) throw new Error("A part of this page is damaged.");
     this.range *= 256;
     this.code = 256 * this.code + (this.bytes[this.at] ?? 0);
     this.at += 1;
