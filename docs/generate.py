@@ -257,7 +257,7 @@ def _not_judged() -> list[str]:
 OPEN_BEGIN, OPEN_END = "<!-- open claims -->", "<!-- /open claims -->"
 BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
 FINDINGS_BEGIN, FINDINGS_END = "<!-- findings -->", "<!-- /findings -->"
-N_FINDINGS_IN_README = 3
+N_FINDINGS_IN_README = 2
 TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 SAMPLERS_BEGIN, SAMPLERS_END = "<!-- samplers -->", "<!-- /samplers -->"
 GUIDANCE_BEGIN, GUIDANCE_END = "<!-- guidance -->", "<!-- /guidance -->"

@@ -1,4 +1,6 @@
-"""Figures on the page: compressed, and shown as images, in which no script of a file runs.
+"""Figures on the page, compressed together with the tables and files of their experiment.
+
+They are shown as images, in which no script of a file runs.
 
 All figures share the outlines of their letters, which are a third of their bytes: the page holds each outline once, and
 its script inserts them when a figure is shown. Lines of text are written by their letters alone, since each letter
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import json
+import lzma
 import math
 import re
 import zlib
@@ -61,6 +64,8 @@ FRACTIONAL = re.compile(r"-?\d+\.\d+")
 EMPTY_ELEMENT = re.compile(r"<g/>|<defs></defs>|<g></g>")
 EXCESS_DIGITS = re.compile(r"(?<![\w.])(-?[1-9]\d*\.\d\d)\d+")
 """Decimals beyond the second of numbers of magnitude 1 or more; smaller numbers may be scale factors."""
+WITHOUT_MARKUP = str.maketrans("&<>", ",./")
+"""Signs of base 85, as Python writes it, that would be markup, and what stands for them."""
 ID_ATTRIBUTE, ID_REFERENCE = re.compile(r' id="([^"]*)"'), re.compile(r'((?:href="|url\()#)([^")]*)')
 
 
@@ -136,14 +141,31 @@ class Packer:
         How far behind a letter the next one stands, in hundredths of their size.
     shared : dict of str to str
         Long lists of feature names, which the files of several experiments have, by what stands in their place.
+    parts : list
+        Of the stream that is being filled, each a JSON value.
     """
 
     shapes: dict[str, str] = field(default_factory=dict)
     advances: dict[str, float] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
+    parts: list[object] = field(default_factory=list)
 
-    def packed(self, svg: str) -> str:
-        """Pack a picture: without the shapes of its letters, as `compressed`."""
+    def part(self, value: object) -> int:
+        """Put a JSON value into the stream that is being filled, and return its place there."""
+        self.parts.append(value)
+        return len(self.parts) - 1
+
+    def stream(self) -> str:
+        """Compress the parts together, since those of an experiment repeat each other, and begin a new stream."""
+        parts, self.parts = self.parts, []
+        return compressed(parts)
+
+    def picture(self, svg: str) -> int:
+        """Put a picture into the stream; see `shortened`."""
+        return self.part(self.shortened(svg))
+
+    def shortened(self, svg: str) -> str:
+        """Write a picture without the shapes of its letters, and without what is not seen."""
         # An outline of another version of matplotlib may differ: then it stays in the figure.
         own = {found["id"] for found in GLYPH_PATTERN.finditer(svg) if not self._is_shared(found)}
         svg = GLYPH_PATTERN.sub(lambda found: found[0] if found["id"] in own else "", svg)
@@ -152,7 +174,7 @@ class Packer:
         svg = PLACE.sub(lambda found: FRACTIONAL.sub(lambda number: _in_tenths(10 * float(number[0])), found[0]), svg)
         svg = EXCESS_DIGITS.sub(lambda found: found[1].rstrip("0").rstrip("."), self._with_short_names(svg))
         svg = re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><").replace(" />", "/>")
-        return compressed(EMPTY_ELEMENT.sub("", svg))
+        return EMPTY_ELEMENT.sub("", svg)
 
     def _is_shared(self, found: re.Match[str]) -> bool:
         shape = found["shape"] or ""
@@ -182,9 +204,9 @@ class Packer:
         svg = ID_ATTRIBUTE.sub(lambda found: f' id="{short[found[1]]}"' if found[1] in short else "", svg)
         return ID_REFERENCE.sub(lambda found: found[1] + short[found[2]], svg)
 
-    def packed_files(self, files: Sequence[tuple[str, str]]) -> str:
-        """Pack files by their names, as JSON, but for the lists of features that files share."""
-        return compressed(json.dumps({name: FEATURE_NAMES.sub(self._without_names, text) for name, text in files}))
+    def files(self, files: Sequence[tuple[str, str]]) -> int:
+        """Put files by their names into the stream, but for the lists of features that files share."""
+        return self.part({name: FEATURE_NAMES.sub(self._without_names, text) for name, text in files})
 
     def _without_names(self, found: re.Match[str]) -> str:
         if len(found[2]) < MIN_SHARED:
@@ -194,17 +216,12 @@ class Packer:
             key = f"\0{key[1:-1]}0\0"
         return f"{found[1]}{key}"
 
-    def packed_shared(self) -> str:
-        """Pack what packed files share, as JSON."""
-        return compressed(json.dumps(self.shared))
-
-    def packed_shapes(self) -> str:
-        """Pack the shapes that all packed pictures share, as JSON."""
-        letters = [
+    def letters(self) -> list[tuple[str, str, str, float]]:
+        """List the letters that all pictures share: sign, id, shape and advance."""
+        return [
             (sign_of(number), name, " ".join(shape.split()), self.advances.get(name, 0.0))
             for number, (name, shape) in enumerate(self.shapes.items())
         ]
-        return compressed(json.dumps(letters))
 
 
 def sign_of(number: int) -> str:
@@ -244,6 +261,8 @@ def _in_tenths(number: float) -> str:
     return f"{round(number) / 10:.1f}".removesuffix(".0")
 
 
-def compressed(text: str) -> str:
-    """Compress as zlib does, and write in base 64."""
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
+def compressed(value: object) -> str:
+    """Compress a JSON value by LZMA, and write it in 85 signs, none of which is markup."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    packed = lzma.compress(text.encode(), lzma.FORMAT_ALONE, filters=[{"id": lzma.FILTER_LZMA1, "pb": 0}])
+    return base64.b85encode(packed).decode("ascii").translate(WITHOUT_MARKUP)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-import zlib
 from pathlib import Path
 
 import pytest
@@ -89,13 +86,8 @@ def others(svg: str) -> int:
 def test_letters_of_a_packed_picture_stand_where_they_stood() -> None:
     packer = Packer()
     paths = [*sorted((RESULTS / "wine").glob("*.svg")), RESULTS / "why-grid-vehicle" / "forest.svg"]
-    packed = [
-        zlib.decompress(base64.b64decode(packer.packed(path.read_text(encoding="utf-8")))).decode() for path in paths
-    ]
-    letters = {
-        sign: (name, advance)
-        for sign, name, _, advance in json.loads(zlib.decompress(base64.b64decode(packer.packed_shapes())))
-    }
+    packed = [packer.shortened(path.read_text(encoding="utf-8")) for path in paths]
+    letters = {sign: (name, advance) for sign, name, _, advance in packer.letters()}
     for path, each in zip(paths, packed, strict=True):
         svg = path.read_text(encoding="utf-8")
         expected = [
@@ -121,7 +113,7 @@ def test_a_packed_picture_keeps_the_names_that_it_refers_to_and_no_others() -> N
     packer = Packer(shapes={"DejaVuSans-41": "M 0 0 of another version"})
     for path in sorted((RESULTS / "wine").glob("*.svg")):
         svg = path.read_text(encoding="utf-8")
-        packed = zlib.decompress(base64.b64decode(packer.packed(svg))).decode()
+        packed = packer.shortened(svg)
         named, used = re.findall(r' id="([^"]*)"', packed), {name for _, name in ID_REFERENCE.findall(packed)}
         assert len(named) == len(set(named))
         assert set(named) <= used <= set(named) | packer.shapes.keys(), path
