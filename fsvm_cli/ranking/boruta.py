@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 from annotated_types import Ge
 from sklearn.utils import check_random_state
 
@@ -61,6 +62,7 @@ class Boruta(Ranker):
     """
 
     method = "boruta"
+    accepts_sparse = True
     passed_down = frozenset({"random_state"})
 
     rounds: Annotated[int, Ge(1)] = 10
@@ -73,9 +75,17 @@ class Boruta(Ranker):
         features, d = X[:, order], X.shape[1]
         found = np.zeros(d)
         for _ in range(self.rounds):
-            shadows = np.column_stack([random_state.permutation(column) for column in features.T])
-            shares = importances(np.hstack([features, shadows]), y, self.n_trees, random_state)
+            shares = importances(with_shadows(features, random_state), y, self.n_trees, random_state)
             found += (shares[:d] > shares[d:].max()) + shares[:d]
         scores = np.empty(d)
         scores[order] = found / self.rounds
         return scores
+
+
+def with_shadows(X: Any, random_state: np.random.RandomState) -> Any:
+    """Return the features and, beside them, the values of each in an order of its own; sparse where they are."""
+    if not sp.issparse(X):
+        return np.hstack([X, np.column_stack([random_state.permutation(column) for column in X.T])])
+    by_column = sp.csc_array(X)
+    columns = (by_column[:, [feature]].toarray().ravel() for feature in range(X.shape[1]))
+    return sp.hstack([by_column, *(sp.csc_array(random_state.permutation(each)[:, None]) for each in columns)], "csr")
