@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from annotated_types import Ge
 from sklearn.utils import check_random_state
 
+from fsvm_cli.numerics import row_blocks
 from fsvm_cli.ranking.base import Ranker, order_by_content
 from fsvm_cli.ranking.forest import importances
 
@@ -85,7 +86,11 @@ class Boruta(Ranker):
 def with_shadows(X: Any, random_state: np.random.RandomState) -> Any:
     """Return the features and, beside them, the values of each in an order of its own; sparse where they are."""
     if not sp.issparse(X):
-        return np.hstack([X, np.column_stack([random_state.permutation(column) for column in X.T])])
+        return np.hstack([X, _shadows(X, random_state)])
     by_column = sp.csc_array(X)
-    columns = (by_column[:, [feature]].toarray().ravel() for feature in range(X.shape[1]))
-    return sp.hstack([by_column, *(sp.csc_array(random_state.permutation(each)[:, None]) for each in columns)], "csr")
+    blocks = (by_column[:, own].toarray() for own in row_blocks(X.shape[1], X.shape[0]))
+    return sp.hstack([by_column, *(sp.csc_array(_shadows(block, random_state)) for block in blocks)])
+
+
+def _shadows(X: NDArray[np.float64], random_state: np.random.RandomState) -> NDArray[np.float64]:
+    return np.column_stack([random_state.permutation(column) for column in X.T])
