@@ -425,19 +425,23 @@ def order_by_content(X: Any) -> NDArray[np.intp]:
     Parameters
     ----------
     X : ndarray or CSR matrix, shape (n_samples, n_features)
-        A sparse one by the samples that have a value, and then by the values.
+        A sparse one has the order of the full one.
 
     Returns
     -------
     ndarray of int, shape (n_features,)
         Equal columns keep the order in which they stand.
     """
-    contents: list[Any]
+    contents: list[bytes]
     if sp.issparse(X):
-        by_column = sp.csc_array(X)
+        by_column = sp.csc_array(X, copy=True)
+        by_column.eliminate_zeros()
         by_column.sort_indices()
-        own = [slice(*ends) for ends in itertools.pairwise(by_column.indptr.tolist())]
-        contents = [(by_column.indices[each].tolist(), by_column.data[each].tolist()) for each in own]
+        # No bytes are less than those of 0: at the first difference the column that has a value there is behind.
+        stored = np.empty(by_column.nnz, dtype=[("rows_from_end", ">u8"), ("value", "<f8")])
+        stored["rows_from_end"] = X.shape[0] - by_column.indices
+        stored["value"] = by_column.data
+        contents = [stored[start:end].tobytes() for start, end in itertools.pairwise(by_column.indptr.tolist())]
     else:
         contents = [np.ascontiguousarray(column).tobytes() for column in X.T]
     return np.array(sorted(range(X.shape[1]), key=contents.__getitem__), dtype=np.intp)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 from annotated_types import Ge
 from sklearn.utils import check_random_state
 
+from fsvm_cli.numerics import row_blocks
 from fsvm_cli.ranking.base import Ranker, order_by_content
 from fsvm_cli.ranking.forest import importances
 
@@ -61,6 +63,7 @@ class Boruta(Ranker):
     """
 
     method = "boruta"
+    accepts_sparse = True
     passed_down = frozenset({"random_state"})
 
     rounds: Annotated[int, Ge(1)] = 10
@@ -73,9 +76,21 @@ class Boruta(Ranker):
         features, d = X[:, order], X.shape[1]
         found = np.zeros(d)
         for _ in range(self.rounds):
-            shadows = np.column_stack([random_state.permutation(column) for column in features.T])
-            shares = importances(np.hstack([features, shadows]), y, self.n_trees, random_state)
+            shares = importances(with_shadows(features, random_state), y, self.n_trees, random_state)
             found += (shares[:d] > shares[d:].max()) + shares[:d]
         scores = np.empty(d)
         scores[order] = found / self.rounds
         return scores
+
+
+def with_shadows(X: Any, random_state: np.random.RandomState) -> Any:
+    """Return the features and, beside them, the values of each in an order of its own; sparse where they are."""
+    if not sp.issparse(X):
+        return np.hstack([X, _shadows(X, random_state)])
+    by_column = sp.csc_array(X)
+    blocks = (by_column[:, own].toarray() for own in row_blocks(X.shape[1], X.shape[0]))
+    return sp.hstack([by_column, *(sp.csc_array(_shadows(block, random_state)) for block in blocks)])
+
+
+def _shadows(X: NDArray[np.float64], random_state: np.random.RandomState) -> NDArray[np.float64]:
+    return np.column_stack([random_state.permutation(column) for column in X.T])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 from annotated_types import Ge
 from sklearn.utils import check_random_state
 
+from fsvm_cli.numerics import value_ranges
 from fsvm_cli.ranking.base import Ranker, order_by_content
 
 if TYPE_CHECKING:
@@ -37,7 +39,8 @@ class Forest(Ranker):
     Notes
     -----
     Source: Breiman (2001), as scikit-learn's ``RandomForestClassifier`` computes it. A present-day reference: no
-    document of this project uses it. Features are drawn in an order by their values, not by their place in the table.
+    document of this project uses it. Features are drawn in an order by their values, not by their place in the table;
+    of a sparse matrix in that of the full one, so that the trees are the same.
 
     See Also
     --------
@@ -57,6 +60,7 @@ class Forest(Ranker):
     """
 
     method = "forest"
+    accepts_sparse = True
     passed_down = frozenset({"random_state"})
     scores_are_shares = True
 
@@ -70,21 +74,37 @@ class Forest(Ranker):
         return scores
 
 
-def importances(
-    X: NDArray[np.float64], y: NDArray[np.intp], n_trees: int, random_state: np.random.RandomState
-) -> NDArray[np.float64]:
+def importances(X: Any, y: NDArray[np.intp], n_trees: int, random_state: np.random.RandomState) -> NDArray[np.float64]:
     """Return each feature's share of the decrease of impurity in a random forest, shape (n_features,)."""
     shares: NDArray[np.float64] = grown(X, y, n_trees, random_state)[0].feature_importances_
     return shares
 
 
 def grown(
-    X: NDArray[np.float64], y: NDArray[np.intp], n_trees: int, random_state: np.random.RandomState
-) -> tuple[RandomForestClassifier, NDArray[np.float64]]:
-    """Grow a forest; return it, and the features between 0 and 1 on which it is grown."""
+    X: Any, y: NDArray[np.intp], n_trees: int, random_state: np.random.RandomState
+) -> tuple[RandomForestClassifier, Any]:
+    """Grow a forest; return it, and the features, at most 1 in size, on which it is grown."""
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - slow to import, and seldom needed
 
+    scaled = _scaled_columns(X) if sp.issparse(X) else _between_zero_and_one(X)
+    return RandomForestClassifier(n_estimators=n_trees, random_state=random_state, n_jobs=1).fit(scaled, y), scaled
+
+
+def _between_zero_and_one(X: NDArray[np.float64]) -> NDArray[np.float64]:
     # Trees take single precision: huge values would overflow, and a constant's last digits split samples.
     smallest, largest = X.min(axis=0), X.max(axis=0)
-    scaled = (X - smallest) / np.where(largest > smallest, largest - smallest, 1.0)
-    return RandomForestClassifier(n_estimators=n_trees, random_state=random_state, n_jobs=1).fit(scaled, y), scaled
+    scaled: NDArray[np.float64] = (X - smallest) / np.where(largest > smallest, largest - smallest, 1.0)
+    return scaled
+
+
+def _scaled_columns(X: Any) -> Any:
+    """Divide the columns of a sparse matrix by their range, so that zeros stay zeros; of one without zeros as above."""
+    by_column = sp.csc_array(X, copy=True)
+    by_column.eliminate_zeros()
+    n_stored = np.diff(by_column.indptr)
+    ranges = value_ranges(X)
+    smallest = np.where(n_stored == X.shape[0], X.min(axis=0).toarray().ravel(), 0.0)
+    data = (by_column.data - np.repeat(smallest, n_stored)) / np.repeat(np.where(ranges > 0, ranges, 1.0), n_stored)
+    # Trees take indices of 32 bits.
+    indices, starts = by_column.indices.astype(np.int32), by_column.indptr.astype(np.int32)
+    return sp.csc_array((data, indices, starts), shape=X.shape)

@@ -7,13 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from fsvm_cli.numerics import value_ranges
+from fsvm_cli.ranking.base import order_by_content
+from fsvm_cli.ranking.boruta import Boruta
 from fsvm_cli.ranking.fisher import Fisher
+from fsvm_cli.ranking.forest import Forest
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.ranking.mutual_information import MutualInformation, occurrence_information
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.ranking.shap import Shap
 from fsvm_cli.svm import SVM, Gaussian, Polynomial
 
 
@@ -116,3 +123,43 @@ def test_ranges_count_the_zeros_that_are_not_stored() -> None:
     X = np.array([[0.0, 2.0, -1.0], [0.0, 3.0, 0.0]])
     for each in (X, sp.csr_array(X), sp.csr_matrix(X)):
         np.testing.assert_array_equal(value_ranges(each), [0, 1, 1])
+
+
+def sparse_table(seed: int, *, signed: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Columns with zeros, one without, a constant one of a value and one of zeros."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((70, 9)) < 0.3) * rng.integers(1, 6, (70, 9)).astype(float)
+    X *= np.where(signed & (X > 0), rng.normal(size=X.shape), 1.0)
+    X[:, 3], X[:, 4], X[:, 5] = 1e9 + rng.integers(0, 4, 70), 7.1, 0.0
+    return X, (X[:, 0] > 0) + (X[:, 1] * X[:, 2] > 0)
+
+
+@pytest.mark.parametrize("method", [Forest, Boruta, Shap])
+@pytest.mark.parametrize("signed", [False, True])
+def test_forests_are_the_same_trees(method: Any, signed: bool) -> None:
+    for seed in range(4):
+        X, y = sparse_table(seed, signed=signed)
+        full, sparse = (method(n_trees=20, random_state=seed).fit(each, y) for each in (X, sp.csr_array(X)))
+        np.testing.assert_allclose(sparse.scores_, full.scores_, rtol=1e-12, atol=1e-15)
+        assert sparse.scores_[5] < sparse.scores_[0]
+
+
+@given(arrays(np.float64, (5, 7), elements=st.sampled_from([0.0, 0.0, 1.0, -1.0, 2.0, 0.1])))
+def test_columns_of_a_sparse_matrix_are_in_the_order_of_the_full_one(X: np.ndarray) -> None:
+    np.testing.assert_array_equal(order_by_content(sp.csr_array(X)), order_by_content(X))
+
+
+def test_values_of_zero_that_are_stored_change_nothing() -> None:
+    X, y = sparse_table(0, signed=True)
+    stored = sp.csr_array(X)
+    stored.data[:10] = 0.0
+    full = stored.toarray()
+    for method in (Forest, Shap):
+        scores = [method(n_trees=10, random_state=0).fit(each, y).scores_ for each in (full, stored)]
+        np.testing.assert_allclose(*scores, rtol=1e-12, atol=1e-15)
+
+
+def test_shap_goes_through_the_samples_a_block_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Shap(n_trees=5, random_state=0).fit(COUNTS, Y).scores_
+    monkeypatch.setattr("fsvm_cli.numerics.CHUNK_VALUES", 7 * 36)
+    np.testing.assert_allclose(Shap(n_trees=5, random_state=0).fit(sp.csr_array(COUNTS), Y).scores_, whole, rtol=1e-12)
