@@ -211,12 +211,12 @@ ON_REUTERS = {"dataset": "{name: reuters, version: reuters-1}", "scaling": "none
 def test_check_knows_that_a_card_is_of_sparse_data(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FSVM_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FSVM_MIRROR", raising=False)
-    methods = "[{method: forest}, {method: mutual-information}, {method: relief-f}]"
+    methods = "[{method: mrmr}, {method: mutual-information}, {method: relief-f}]"
     changes = ON_REUTERS | {"scaling": "standard", "rankings": methods, "extractors": "[{method: pca}]"}
     answer = call("check", write_config(tmp_path, **changes))
     assert answer.code == 2
     lines = answer.err.splitlines()
-    for line, words in zip(lines, ("scaling 'standard'", "forest takes", "relief-f takes", "pca takes"), strict=True):
+    for line, words in zip(lines, ("scaling 'standard'", "mrmr takes", "relief-f takes", "pca takes"), strict=True):
         assert words in line
     assert all(re.match(r"(fsvm: )?\S+small\.yaml:\d+:\d+: ", line) for line in lines)
     assert "methods that take a sparse one: " in lines[1]

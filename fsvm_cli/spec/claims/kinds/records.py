@@ -45,7 +45,7 @@ class RecordedClaim(Claim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Compare the numbers of the record with the bounds."""
-        what = f"{self.column}{_in_words(self.rows)} in {self.table}.csv"
+        what = f"{self.column}{_in_words(self.rows)}"
         table = findings.recorded(self.record, self.table)
         if table is None:
             return Judgement.withheld("the record is not stored", what)
@@ -57,11 +57,11 @@ class RecordedClaim(Claim):
             return Judgement.withheld(f"{self.table}.csv has no such rows", what)
         low, high = self.published
         if self.below is not None:
-            what = f"share of the rows with {self.column} below {self.below} in {self.table}.csv (per cent)"
+            what = f"share with {self.column} below {self.below} (per cent)"
             numbers = np.array([100 * float((own[self.column] < own[self.below]).mean())])
             rule = f"the share lies between {low:g} and {high:g} per cent"
         elif self.minus is not None:
-            what = f"mean of {self.column}{_in_words(self.rows)}, less that{_in_words(self.minus)}, in {self.table}.csv"
+            what = f"mean of {self.column}{_in_words(self.rows)}, less that{_in_words(self.minus)}"
             numbers = np.array([own[self.column].mean() - others[self.column].mean()])
             rule = f"the difference lies between {low:g} and {high:g}"
         else:
@@ -70,7 +70,7 @@ class RecordedClaim(Claim):
         is_within = bool(((low <= numbers) & (numbers <= high)).all())
         return Judgement(
             verdict_of(holds=is_within, fails=not is_within),
-            f"{rule}; a record of one split has no interval",
+            f"{self.table}.csv: {rule}; a record of one split has no interval",
             what,
             reproduced=float(numbers.mean()),
             n=len(numbers),
