@@ -7,15 +7,18 @@ Python, and the SHA-256 of each file.
 from __future__ import annotations
 
 import hashlib
+import platform
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 HASHES_NAME = "SHA256SUMS"
 README = """\
-fsvm without network:
+fsvm without network, for {implementation} {version} on {system}. The wheels in the folder 'wheels' are for no other
+system or version of Python: there, 'make bundle' writes its own.
 
     sha256sum --check SHA256SUMS
     python -m venv env
@@ -36,7 +39,7 @@ def main() -> None:
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download"]
     options = ["--require-hashes", "--only-binary", ":all:", "--dest", folder / "wheels", "--requirement", lock]
     subprocess.run([*pip, *options], check=True)
-    (folder / "README.txt").write_text(README, encoding="utf-8", newline="\n")
+    write_readme(folder)
     write_hashes(folder)
     print(folder)
 
@@ -46,6 +49,15 @@ def write_archives(root: Path, folder: Path) -> None:
     for name, paths in (("source", [".", ":(exclude)results"]), ("results", ["results"])):
         command = ["git", "archive", "--format=tar.gz", "--prefix=fsvm/", f"--output={folder / name}.tar.gz", "HEAD"]
         subprocess.run([*command, *paths], cwd=root, check=True)
+
+
+def write_readme(folder: Path) -> None:
+    """Write how to install from the folder, and for which system and Python its wheels are."""
+    version = ".".join(platform.python_version_tuple()[:2])
+    text = README.format(
+        implementation=platform.python_implementation(), version=version, system=sysconfig.get_platform()
+    )
+    (folder / "README.txt").write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_hashes(folder: Path) -> None:

@@ -6,7 +6,7 @@ import csv
 import os
 import statistics
 import time
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,6 +32,8 @@ SPLITS = int(os.environ.get("FSVM_BENCH_SPLITS", "500"))
 LEAST_SECONDS = 0.5
 """Of all repeats together: of work that takes milliseconds, few would be a matter of chance."""
 ONCE_FROM_SECONDS = 60.0
+BUSY_LOAD_PER_CORE = 1.5
+"""Above it the machine has more to do than the benchmark, and the row says so."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ def report(rows: Iterable[Comparison]) -> None:
     table = Table(title="Ratios of medians: how many times faster than the peer")
     for name in ("work", "peer", "peer s", "ours s", "ratio", "target", "peer gap", "our gap", "note"):
         table.add_column(name)
-    for row in rows:
+    for measured in rows:
+        row = replace(measured, note="; ".join(filter(None, (measured.note, busy_machine()))))
         console.print(f"{row.work}: {row.ratio:.1f}x {row.peer} (target {row.target:g}x)", highlight=False)
         table.add_row(
             row.work,
@@ -122,6 +125,12 @@ def report(rows: Iterable[Comparison]) -> None:
         )
         _keep(row)
     console.print(table)
+
+
+def busy_machine() -> str:
+    """Say that other work ran beside, if it did: the mean load of the last minute, and the cores."""
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    return f"on a busy machine, load {load:.0f} on {cores} cores" if load > BUSY_LOAD_PER_CORE * cores else ""
 
 
 def _keep(row: Comparison) -> None:

@@ -33,8 +33,10 @@ from fsvm_cli.report.findings import (
 )
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.guidance import guide
+from fsvm_cli.report.open_claims import DECIDERS, open_claims
 from fsvm_cli.report.ranks import ON_ALL, comparisons_of, critical_difference_diagram, loss_heat_map
 from fsvm_cli.report.scorecard import (
+    counts_by_nature,
     counts_of,
     format_cells,
     lenient_rules,
@@ -239,18 +241,23 @@ def results(root: Path) -> str:
         reference = references().get(str(document))
         lines += ["", f"## {document}", "", "" if reference is None else reference.in_words(), ""]
         lines += _table(("claim", "printed", "obtained", "verdict", "fixed", "experiment"), format_cells(rows))
-    lines += ["", "## Published values that nothing judges", "", *_not_judged()]
+    lines += ["", "## Published values and sentences that nothing judges", "", *_not_judged()]
     return "\n".join(lines) + "\n"
 
 
 def _not_judged() -> list[str]:
     left_out = YAML(typ="safe").load(ROOT / "docs" / "not-judged.yaml")
-    return _table(("value", "reason"), ((known, each["reason"]) for each in left_out for known in each["ids"]))
+    rows = [(known, each["reason"]) for each in left_out for known in each.get("ids", ())]
+    quoted = [
+        (f'{known}: "{text}"', each["reason"]) for each in left_out for known, text in each.get("sentences", {}).items()
+    ]
+    return _table(("value or sentence", "reason"), [*rows, *quoted])
 
 
+OPEN_BEGIN, OPEN_END = "<!-- open claims -->", "<!-- /open claims -->"
 BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
 FINDINGS_BEGIN, FINDINGS_END = "<!-- findings -->", "<!-- /findings -->"
-N_FINDINGS_IN_README = 3
+N_FINDINGS_IN_README = 2
 TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 SAMPLERS_BEGIN, SAMPLERS_END = "<!-- samplers -->", "<!-- /samplers -->"
 GUIDANCE_BEGIN, GUIDANCE_END = "<!-- guidance -->", "<!-- /guidance -->"
@@ -269,6 +276,24 @@ asked again; [what this says](../verdicts.md). The fewer would be reproduced by 
 def write_scorecard() -> None:
     """Put the totals of the scorecard into the page of results."""
     _put_between(BEGIN, totals().removeprefix(BEGIN), END, ROOT / "docs" / "results.md")
+
+
+def write_open_claims(root: Path) -> None:
+    """Put into their page the claims that are not decided."""
+    _put_between(OPEN_BEGIN, undecided(root), OPEN_END, ROOT / "docs" / "open-claims.md")
+
+
+def undecided(root: Path) -> str:
+    """List the claims that are not decided, by what could decide them, each with its reason."""
+    found = open_claims(results_folders(root))
+    numbers = [(decider, len(found[found["decider"] == decider])) for decider in DECIDERS]
+    lines = ["", *_table(("what could decide them", "claims"), [*numbers, ("all", len(found))])]
+    for decider, rows in found.groupby("decider", sort=False):
+        lines += ["", f"## {decider}", "", DECIDERS[str(decider)], ""]
+        lines += _table(
+            ("claim", "nature", "verdict", "why"), rows[["id", "nature", "verdict", "why"]].itertuples(index=False)
+        )
+    return "\n".join([*lines, ""])
 
 
 def write_findings_of_readme() -> None:
@@ -453,8 +478,13 @@ def counts(scorecard: pd.DataFrame) -> list[str]:
     """Count the verdicts of each document."""
     counted = counts_of(scorecard)
     others = others_in_words(scorecard)
-    table = _table(list(map(str, counted.columns)), counted.itertuples(index=False))
-    return [*table, *(["", others] if others else [])]
+    by_nature = counts_by_nature(scorecard)
+    return [
+        *_table(list(map(str, counted.columns)), counted.itertuples(index=False)),
+        *(["", others] if others else []),
+        *("", "All of them, by what they are about:", ""),
+        *_table(list(map(str, by_nature.columns)), by_nature.itertuples(index=False)),
+    ]
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
@@ -464,6 +494,7 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str
 
 if __name__ == "__main__":
     write_scorecard()
+    write_open_claims(ROOT / "results")
     write_findings_of_readme()
     write_samplers()
     write_ascents(ROOT / "results")

@@ -7,6 +7,8 @@ import json
 import re
 import runpy
 import subprocess
+import sys
+import sysconfig
 import tarfile
 import tomllib
 import zipfile
@@ -156,6 +158,13 @@ def test_a_bundle_holds_source_results_and_hashes(tmp_path: Path) -> None:
         with tarfile.open(folder / name) as archive:
             held[name] = [member.name for member in archive if member.isfile()]
     assert held == {"results.tar.gz": ["fsvm/results/curves.csv"], "source.tar.gz": ["fsvm/code.py"]}
+
+
+def test_a_bundle_says_for_which_system_and_python_its_wheels_are(tmp_path: Path) -> None:
+    runpy.run_path(str(CHECKOUT / ".ci" / "bundle.py"))["write_readme"](tmp_path)
+    first, *_ = (tmp_path / "README.txt").read_text().splitlines()
+    version = f"{sys.implementation.name} {sys.version_info.major}.{sys.version_info.minor}"
+    assert f"{version} on {sysconfig.get_platform()}" in first.lower()
 
 
 def test_the_bill_of_materials_names_what_the_lock_pins(built: tuple[Path, Path]) -> None:

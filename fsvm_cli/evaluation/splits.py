@@ -64,10 +64,38 @@ def random_split(n_samples: int, n_train: int, n_test: int, rng: np.random.Gener
     ValueError
         If a part would be empty or the parts would overlap.
     """
-    if n_train < 1 or n_test < 1 or n_train + n_test > n_samples:
-        raise ValueError(f"{n_train} training and {n_test} test rows cannot be drawn from {n_samples} rows")
+    _check_sizes(n_samples, n_train, n_test)
     order = rng.permutation(n_samples)
     return Split(train=order[:n_train], test=order[n_samples - n_test :])
+
+
+def stratified_split(y: NDArray[np.integer], n_train: int, n_test: int, rng: np.random.Generator) -> Split:
+    """Draw a split without replacement whose parts have the shares of the classes of all rows, each to about a row.
+
+    The rows of each class, in random order, are spread evenly over the unit interval; the training part is the
+    beginning of it, the test part its end. Parts of different sizes are nested as those of `random_split`.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n_samples,)
+        Class codes.
+    n_train, n_test : int
+        Rows of the two parts, each at least 1, together at most `n_samples`.
+    rng : numpy.random.Generator
+        The split's own stream.
+
+    Raises
+    ------
+    ValueError
+        If a part would be empty or the parts would overlap.
+    """
+    _check_sizes(len(y), n_train, n_test)
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    place = np.empty(len(y))
+    for code, count in enumerate(counts):
+        place[rng.permutation(np.flatnonzero(codes == code))] = (np.arange(count) + rng.random()) / count
+    order = np.argsort(place, kind="stable")
+    return Split(train=rng.permutation(order[:n_train]), test=rng.permutation(order[len(y) - n_test :]))
 
 
 def random_group_split(
@@ -103,8 +131,7 @@ def random_group_split(
     _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     if len(sizes) < 2:
         raise ValueError("all rows are of one group; a split needs two groups")
-    if n_train < 1 or n_test < 1 or n_train + n_test > len(y):
-        raise ValueError(f"{n_train} training and {n_test} test rows cannot be drawn from {len(y)} rows")
+    _check_sizes(len(y), n_train, n_test)
     _, classes = np.unique(y, return_inverse=True)
     by_group = np.zeros((len(sizes), classes.max() + 1))
     np.add.at(by_group, (codes, classes), 1)
@@ -122,6 +149,39 @@ def random_group_split(
         n_last = _nearest_prefix(sizes[order[::-1]], n_test, n_last)
     train, test = (np.flatnonzero(np.isin(codes, part)) for part in (order[:n_first], order[len(order) - n_last :]))
     return Split(train=rng.permutation(train), test=rng.permutation(test))
+
+
+def _check_sizes(n_samples: int, n_train: int, n_test: int) -> None:
+    if n_train < 1 or n_test < 1 or n_train + n_test > n_samples:
+        raise ValueError(f"{n_train} training and {n_test} test rows cannot be drawn from {n_samples} rows")
+
+
+def drawn_split(
+    y: NDArray[np.integer],
+    groups: NDArray[np.integer] | None,
+    n_train: int,
+    n_test: int,
+    rng: np.random.Generator,
+    *,
+    stratified: bool = False,
+) -> Split:
+    """Draw a split by rows, by rows with equal shares of the classes, or by groups where rows belong together.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n_samples,)
+        Class codes.
+    groups : ndarray of int, shape (n_samples,), or None
+    n_train, n_test : int
+        Rows of the two parts, each at least 1, together at most `n_samples`.
+    rng : numpy.random.Generator
+        The split's own stream.
+    stratified : bool, optional
+        Of no account for groups, whose split shares the classes out as well as groups allow.
+    """
+    if groups is not None:
+        return random_group_split(y, groups, n_train, n_test, rng)
+    return stratified_split(y, n_train, n_test, rng) if stratified else random_split(len(y), n_train, n_test, rng)
 
 
 def _nearest_prefix(sizes: NDArray[np.intp], n_rows: int, most: int) -> int:

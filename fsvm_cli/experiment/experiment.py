@@ -164,6 +164,8 @@ class Experiment:
         given: dict[str, Any] = {"split": self.config.protocol.train[0]} if self.config.protocol.is_listed else {}
         if self.config.protocol.row_order is not None:
             given |= {"row_order": self.config.protocol.row_order}
+        if self.config.protocol.stratified:
+            given |= {"stratified": True}
         if self.score_metrics:
             depends = any(map(has_positive_class, self.score_metrics))
             given |= {"score_metrics": [*self.score_metrics], "positive": self.positive if depends else None}

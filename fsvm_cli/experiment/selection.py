@@ -16,7 +16,7 @@ import numpy as np
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evaluation.splits import count_rows, random_group_split, random_split
+from fsvm_cli.evaluation.splits import count_rows, drawn_split
 from fsvm_cli.spec.rankings import can_be_recommended
 
 if TYPE_CHECKING:
@@ -55,12 +55,8 @@ def selection_experiment(experiment: Experiment) -> Experiment | None:
     splits = []
     for number in range(config.recommendation.splits):
         rng = random_stream(config.protocol.seed, "split within training rows", number)
-        sizes = n_train, len(rows) - n_train, rng
-        split = (
-            random_split(len(rows), *sizes)
-            if data.groups is None
-            else random_group_split(data.y[rows], data.groups[rows], *sizes)
-        )
+        groups = None if data.groups is None else data.groups[rows]
+        split = drawn_split(data.y[rows], groups, n_train, len(rows) - n_train, rng)
         splits.append((rows[split.train], rows[split.test]))
     identity = hashlib.sha256(f"{source.identity} within training rows".encode()).hexdigest()
     protocol = config.protocol.model_copy(update={"splits": len(splits)})

@@ -17,7 +17,7 @@ from fsvm_cli.errors import named
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evaluation.splits import Parts, Split, random_group_split, random_split
+from fsvm_cli.evaluation.splits import Parts, Split, drawn_split
 from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.learners.base import MeasuredCurves, NestedSubsets
 from fsvm_cli.numerics import check_input_range, one_blas_thread
@@ -136,11 +136,8 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
         split = Split(*experiment.source.given_splits[trial.split])
     else:
         n_test, rng = experiment.n_test[trial.n_train], random_stream(seed, "split", trial.split)
-        split = (
-            random_split(len(dataset.y), trial.n_train, n_test, rng)
-            if groups is None
-            else random_group_split(dataset.y, groups, trial.n_train, n_test, rng)
-        )
+        is_stratified = experiment.config.protocol.stratified
+        split = drawn_split(dataset.y, groups, trial.n_train, n_test, rng, stratified=is_stratified)
     y = dataset.y
     if experiment.config.control == "permute-labels":
         y = random_stream(seed, "control", trial.split).permutation(y)

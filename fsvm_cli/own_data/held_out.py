@@ -41,7 +41,7 @@ from fsvm_cli.evaluation.metrics import (
 from fsvm_cli.evaluation.roc import area_under_roc, limits_of_area, variance_of_area
 from fsvm_cli.evaluation.score_metrics import limits_for_other_samples, score_metric
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
+from fsvm_cli.evaluation.splits import Split, drawn_split
 from fsvm_cli.evaluation.statistics import CONFIDENCE, difference_interval
 
 if TYPE_CHECKING:
@@ -565,10 +565,9 @@ def importance_on_splits(exported: Export, found: Standalone, experiment: Experi
         rng = random_stream(config.protocol.seed, "split", split)
         if config.protocol.is_ordered:
             parts = Split(*source.given_splits[split])
-        elif dataset.groups is None:
-            parts = random_split(dataset.n_samples, n_train, n_test, rng)
         else:
-            parts = random_group_split(dataset.y, dataset.groups, n_train, n_test, rng)
+            is_stratified = config.protocol.stratified
+            parts = drawn_split(dataset.y, dataset.groups, n_train, n_test, rng, stratified=is_stratified)
         with threadpoolctl.threadpool_limits(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             weights = {} if weight is None else {"machine__sample_weight": weight[parts.train]}

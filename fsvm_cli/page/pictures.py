@@ -1,15 +1,19 @@
-"""Figures on the page: compressed, and shown as images, in which no script of a file runs.
+"""Figures on the page, compressed together with the tables and files of their experiment.
+
+They are shown as images, in which no script of a file runs.
 
 All figures share the outlines of their letters, which are a third of their bytes: the page holds each outline once, and
 its script inserts them when a figure is shown. Lines of text are written by their letters alone, since each letter
-stands where the advance of the one before ends, but for kerning. Coordinates are rounded to a hundredth of a unit, and
-those of lines are relative to the previous point; metadata, and ids that nothing refers to, are removed.
+stands where the advance of the one before ends, but for kerning. Places are rounded to a tenth of a point, less than a
+pixel, and those of lines are relative to the previous point; metadata, empty elements, and ids that nothing refers to
+are removed.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import lzma
 import math
 import re
 import zlib
@@ -33,7 +37,7 @@ LETTER_PATTERN = re.compile(
 LINE_PATTERN = re.compile(rf"(?:{LETTER_PATTERN.pattern.replace('?P<id>', '').replace('?P<x>', '')})+")
 FIRST_SIGN, N_PLAIN_SIGNS, FIRST_FURTHER_SIGN = 63, 64, 161
 """Signs that stand for letters in the page: none is a digit, a point or markup."""
-MAX_DRIFT = 0.05
+MAX_DRIFT = 0.5
 """Hundredths of the size of letters by which one may stand beside its place."""
 INVISIBLE_MARKUP = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<!DOCTYPE.*?>", re.DOTALL)
 POLYLINE = re.compile(r' d="(M [^"A-KN-Ya-y]*)"')
@@ -54,8 +58,14 @@ UNABBREVIATED = {"rci": "RCI", "gap": "duality gap", "roc": "ROC curves", "auc":
 MAX_SINGLE_PANEL_PT = 330.0
 """Wider figures have several panels side by side."""
 MAX_SCALE, POINTS_PER_REM = 1.5, 12.0
+PLACE = re.compile(r' (?:[xy]="-?[\d.]+"|transform="translate\(-?[\d.]+ -?[\d.]+\))')
+"""Where an element stands."""
+FRACTIONAL = re.compile(r"-?\d+\.\d+")
+EMPTY_ELEMENT = re.compile(r"<g/>|<defs></defs>|<g></g>")
 EXCESS_DIGITS = re.compile(r"(?<![\w.])(-?[1-9]\d*\.\d\d)\d+")
 """Decimals beyond the second of numbers of magnitude 1 or more; smaller numbers may be scale factors."""
+WITHOUT_MARKUP = str.maketrans("&<>", ",./")
+"""Signs of base 85, as Python writes it, that would be markup, and what stands for them."""
 ID_ATTRIBUTE, ID_REFERENCE = re.compile(r' id="([^"]*)"'), re.compile(r'((?:href="|url\()#)([^")]*)')
 
 
@@ -131,21 +141,40 @@ class Packer:
         How far behind a letter the next one stands, in hundredths of their size.
     shared : dict of str to str
         Long lists of feature names, which the files of several experiments have, by what stands in their place.
+    parts : list
+        Of the stream that is being filled, each a JSON value.
     """
 
     shapes: dict[str, str] = field(default_factory=dict)
     advances: dict[str, float] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
+    parts: list[object] = field(default_factory=list)
 
-    def packed(self, svg: str) -> str:
-        """Pack a picture: without the shapes of its letters, as `compressed`."""
+    def part(self, value: object) -> int:
+        """Put a JSON value into the stream that is being filled, and return its place there."""
+        self.parts.append(value)
+        return len(self.parts) - 1
+
+    def stream(self) -> str:
+        """Compress the parts together, since those of an experiment repeat each other, and begin a new stream."""
+        parts, self.parts = self.parts, []
+        return compressed(parts)
+
+    def picture(self, svg: str) -> int:
+        """Put a picture into the stream; see `shortened`."""
+        return self.part(self.shortened(svg))
+
+    def shortened(self, svg: str) -> str:
+        """Write a picture without the shapes of its letters, and without what is not seen."""
         # An outline of another version of matplotlib may differ: then it stays in the figure.
         own = {found["id"] for found in GLYPH_PATTERN.finditer(svg) if not self._is_shared(found)}
         svg = GLYPH_PATTERN.sub(lambda found: found[0] if found["id"] in own else "", svg)
         svg = LINE_PATTERN.sub(lambda found: self._line(found[0], own), svg)
         svg = POLYLINE.sub(lambda found: f' d="{stepwise(found[1])}"', INVISIBLE_MARKUP.sub("", svg))
+        svg = PLACE.sub(lambda found: FRACTIONAL.sub(lambda number: _in_tenths(10 * float(number[0])), found[0]), svg)
         svg = EXCESS_DIGITS.sub(lambda found: found[1].rstrip("0").rstrip("."), self._with_short_names(svg))
-        return compressed(re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><"))
+        svg = re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><").replace(" />", "/>")
+        return EMPTY_ELEMENT.sub("", svg)
 
     def _is_shared(self, found: re.Match[str]) -> bool:
         shape = found["shape"] or ""
@@ -160,8 +189,8 @@ class Packer:
         expected, written = 0.0, []
         for (letter, x), (_, following) in zip(letters, [*letters[1:], ("", math.nan)], strict=True):
             if abs(x - expected) > MAX_DRIFT:
-                written.append(f"{x:.2f} ")
-                expected = x
+                expected = round(x)
+                written.append(f"{expected} ")
             written.append(signs[letter])
             if not math.isnan(following):
                 self.advances.setdefault(letter, round(following - x, 2))
@@ -175,9 +204,9 @@ class Packer:
         svg = ID_ATTRIBUTE.sub(lambda found: f' id="{short[found[1]]}"' if found[1] in short else "", svg)
         return ID_REFERENCE.sub(lambda found: found[1] + short[found[2]], svg)
 
-    def packed_files(self, files: Sequence[tuple[str, str]]) -> str:
-        """Pack files by their names, as JSON, but for the lists of features that files share."""
-        return compressed(json.dumps({name: FEATURE_NAMES.sub(self._without_names, text) for name, text in files}))
+    def files(self, files: Sequence[tuple[str, str]]) -> int:
+        """Put files by their names into the stream, but for the lists of features that files share."""
+        return self.part({name: FEATURE_NAMES.sub(self._without_names, text) for name, text in files})
 
     def _without_names(self, found: re.Match[str]) -> str:
         if len(found[2]) < MIN_SHARED:
@@ -187,17 +216,12 @@ class Packer:
             key = f"\0{key[1:-1]}0\0"
         return f"{found[1]}{key}"
 
-    def packed_shared(self) -> str:
-        """Pack what packed files share, as JSON."""
-        return compressed(json.dumps(self.shared))
-
-    def packed_shapes(self) -> str:
-        """Pack the shapes that all packed pictures share, as JSON."""
-        letters = [
+    def letters(self) -> list[tuple[str, str, str, float]]:
+        """List the letters that all pictures share: sign, id, shape and advance."""
+        return [
             (sign_of(number), name, " ".join(shape.split()), self.advances.get(name, 0.0))
             for number, (name, shape) in enumerate(self.shapes.items())
         ]
-        return compressed(json.dumps(letters))
 
 
 def sign_of(number: int) -> str:
@@ -207,7 +231,7 @@ def sign_of(number: int) -> str:
 
 
 def stepwise(path: str) -> str:
-    """Write a path of straight lines by its steps, in hundredths that add up to where each point is, rounded."""
+    """Write a path of straight lines by its steps, in tenths that add up to where each point is, rounded."""
     written: list[str] = []
     here = start = (0, 0)
     tokens = iter(path.split())
@@ -217,7 +241,7 @@ def stepwise(path: str) -> str:
             written.append("z")
             here, before = start, "z"
             continue
-        there = round(100 * float(next(tokens))), round(100 * float(next(tokens)))
+        there = round(10 * float(next(tokens))), round(10 * float(next(tokens)))
         if command == "M":
             written.append(f"M{_pair(*there)}")
             start = there
@@ -229,10 +253,16 @@ def stepwise(path: str) -> str:
 
 
 def _pair(x: int, y: int) -> str:
-    first, second = (f"{number / 100:.2f}".rstrip("0").rstrip(".") for number in (x, y))
+    first, second = _in_tenths(x), _in_tenths(y)
     return f"{first}{second}" if second.startswith("-") else f"{first} {second}"
 
 
-def compressed(text: str) -> str:
-    """Compress as zlib does, and write in base 64."""
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
+def _in_tenths(number: float) -> str:
+    return f"{round(number) / 10:.1f}".removesuffix(".0")
+
+
+def compressed(value: object) -> str:
+    """Compress a JSON value by LZMA, and write it in 85 signs, none of which is markup."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    packed = lzma.compress(text.encode(), lzma.FORMAT_ALONE, filters=[{"id": lzma.FILTER_LZMA1, "pb": 0}])
+    return base64.b85encode(packed).decode("ascii").translate(WITHOUT_MARKUP)

@@ -47,7 +47,7 @@ from fsvm_cli.report.gains import Results, drawn_gains, printed_gains
 from fsvm_cli.report.guidance import areas_table, chances_in_words, guide, in_words_of_p, pairs_table
 from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import MIN_DATA_SETS, comparisons_of
-from fsvm_cli.report.recommendation import describe_recommendation
+from fsvm_cli.report.recommendation_in_words import describe_recommendation
 from fsvm_cli.report.scorecard import WHY, scorecard_of, with_decisions
 from fsvm_cli.report.selection_bias import drawn_selection_biases, selection_biases, table_of_selection_biases
 from fsvm_cli.report.tables import describe_choices

@@ -131,13 +131,10 @@ def render(content: Content, heading: str) -> str:
         verdicts=VERDICTS,
         signs=VERDICT_SIGNS,
         version=fsvm_cli.__version__,
-        packed=packer.packed,
-        packed_text=compressed,
-        packed_files=packer.packed_files,
-        packed_shared=packer.packed_shared,
-        packed_shapes=packer.packed_shapes,
+        packer=packer,
+        compressed=compressed,
         style=_template("page.css"),
-        script=_template("page.js"),
+        script=_template("unpack.js") + _template("page.js"),
     )
 
 

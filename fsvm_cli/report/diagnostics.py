@@ -42,6 +42,8 @@ N_NAMED_FEATURES = 5
 MAX_FEATURE_NAME = 24
 MAX_TICKS = 70
 """Features that the horizontal axis has room to name."""
+MAX_POINTS = 1000
+"""Eliminations that are drawn at most."""
 BARS_INCHES = 5.0
 """Width of the panel of bars."""
 TICK_FONT_SIZES, TICK_SHARE = (4.5, 6.5), 0.75
@@ -428,6 +430,7 @@ def _draw_row_orders(given: RecordToDraw) -> list[Path]:
     of_svc = features[features["solver"] == "SVC"]
     tolerances = sorted(of_svc["tolerance"].unique(), reverse=True)
     exact = features[features["solver"] == "certified"]["feature"].tolist()
+    every = -(-len(bounds) // MAX_POINTS)
     with figure(2.4 * COLUMN_WIDTH, 4.4) as drawing:
         left, *right = drawing.subplots(1, 1 + len(tolerances), width_ratios=(3, *[1] * len(tolerances)))
         for colour, column, label in (
@@ -435,10 +438,10 @@ def _draw_row_orders(given: RecordToDraw) -> list[Path]:
             ("#000000", "difference", "difference of the two smallest weights"),
             (COLOURS[0], "by_first_order", "width of the bound of first order"),
         ):
-            left.plot(bounds["step"], bounds[column], ".", markersize=1.6, color=colour, label=label)
+            left.plot(bounds["step"][::every], bounds[column][::every], ".", markersize=1.6, color=colour, label=label)
         left.set_yscale("log")
         use_powers(left.yaxis)
-        left.set_xlabel("Elimination")
+        left.set_xlabel("Elimination" if every == 1 else f"Elimination (one in {every} is drawn)")
         left.set_ylabel("In units of the second smallest weight, logarithmic")
         left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=6.5, markerscale=4)
         others = [name for name in dict.fromkeys(of_svc["feature"]) if name not in set(exact)]

@@ -97,14 +97,14 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
     explained = _experiments(decided, folders)
     rows = [
         {"document": document, "id": claim} | _rolled_up(found, explained)
-        for (document, claim), found in sorted(_by_claim(decided).items())
+        for (document, claim), found in sorted(rows_by_claim(decided).items())
     ]
     scorecard = pd.DataFrame(rows, columns=SCORECARD_COLUMNS)
     empty = [name for name in ("fixed", "nature", "new_data", "readings") if not scorecard[name].any()]
     return scorecard.drop(columns=empty)
 
 
-def _by_claim(decided: pd.DataFrame) -> dict[tuple[str, str], list[Any]]:
+def rows_by_claim(decided: pd.DataFrame) -> dict[tuple[str, str], list[Any]]:
     """Gather the rows about each published claim, the claim itself before its parts."""
     by_claim: dict[tuple[str, str], list[Any]] = {}
     published = decided[decided["document"] != WHY]
@@ -129,9 +129,6 @@ def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.Data
     """
     experiments = _experiments(comparison, folders)
     rows = list(comparison.itertuples())
-    by_id: dict[str, list[Any]] = {}
-    for row in rows:
-        by_id.setdefault(str(row.id), []).append(row)
     are_own = _are_own_claims(comparison, experiments)
     decided = comparison.assign(
         document=[WHY if own else _document(row, experiments) for row, own in zip(rows, are_own, strict=True)],
@@ -140,7 +137,7 @@ def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.Data
         readings="",
         has_vote=False,
     )
-    for same in by_id.values():
+    for same in _by_id(rows).values():
         main = main_row(same, experiments)
         decided.loc[main.Index, ["decides", "has_vote"]] = True
         readings = _readings(same, main, experiments)
@@ -155,6 +152,24 @@ def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.Data
             asked = [each.new_data for each in found if each.new_data]
             decided.loc[main.Index, "new_data"] = verdict_over_readings(asked) if len(asked) == len(found) else np.nan
     return decided
+
+
+def readings_of_claims(comparison: pd.DataFrame, folders: Sequence[Path]) -> dict[str, list[Reading]]:
+    """Find what each declared reading says of the claims that readings decide, by the ids of these."""
+    experiments = _experiments(comparison, folders)
+    found = {
+        claim: [reading for of_row in of_rows.values() for reading in of_row]
+        for claim, same in _by_id(comparison.itertuples()).items()
+        if (of_rows := _readings(same, main_row(same, experiments), experiments))
+    }
+    return {claim: readings for claim, readings in found.items() if len(readings) >= FEWEST_READINGS}
+
+
+def _by_id(rows: Iterable[Any]) -> dict[str, list[Any]]:
+    by_id: dict[str, list[Any]] = {}
+    for row in rows:
+        by_id.setdefault(str(row.id), []).append(row)
+    return by_id
 
 
 def _readings(same: Sequence[Any], main: Any, experiments: Mapping[str, _Origin]) -> dict[int, Sequence[Reading]]:
@@ -243,8 +258,8 @@ def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Origin]) -> dict[
         "printed": _joined(row.published for row in decisive),
         "obtained": _joined(_obtained(row) for row in decisive),
         "interval": _joined(_interval(row) for row in decisive),
-        "verdict": _gravest(row.verdict for row in decisive),
-        "new_data": _gravest(row.new_data for row in decisive if has_new_data(row)),
+        "verdict": gravest(row.verdict for row in decisive),
+        "new_data": gravest(row.new_data for row in decisive if has_new_data(row)),
         "fixed": min((str(row.fixed) for row in decisive), key=PROVENANCES.index),
         "nature": min((str(row.nature) for row in decisive), key=NATURES.index),
         "config": _joined(dict.fromkeys(str(row.experiment) for row in decisive)),
@@ -256,7 +271,8 @@ def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Origin]) -> dict[
     }
 
 
-def _gravest(verdicts: Iterable[object]) -> str:
+def gravest(verdicts: Iterable[object]) -> str:
+    """Give the verdict on a claim whose parts have these; empty where there is none."""
     return min(map(str, verdicts), key=GRAVEST_FIRST.index, default="")
 
 
@@ -315,10 +331,10 @@ def published_claims(table: pd.DataFrame) -> pd.DataFrame:
     if "decides" in table:
         rows = [
             {"document": document}
-            | {"verdict": _gravest(row.verdict for row in found)}
+            | {"verdict": gravest(row.verdict for row in found)}
             | {"fixed": min((str(row.fixed) for row in found), key=PROVENANCES.index)}
             | {"nature": min((str(row.nature) for row in found), key=NATURES.index)}
-            for (document, _), found in sorted(_by_claim(table[table["decides"]]).items())
+            for (document, _), found in sorted(rows_by_claim(table[table["decides"]]).items())
         ]
         table = pd.DataFrame(rows, columns=["document", "verdict", "fixed", "nature"])
     is_set = table["verdict"] == "fact"
@@ -341,24 +357,42 @@ def counts_of(table: pd.DataFrame) -> pd.DataFrame:
         `document`, `fixed` where a config says so, one for each verdict that is met, and `in all`.
     """
     claims = published_claims(table)
-    claims = claims[claims["nature"].isin(COUNTED)]
+    counted = _counted(claims[claims["nature"].isin(COUNTED)], "fixed", PROVENANCES[::-1])
+    return counted if claims["fixed"].any() else counted.drop(columns="fixed")
+
+
+def counts_by_nature(table: pd.DataFrame) -> pd.DataFrame:
+    """Count how many claims of each document and nature have which verdict, those that totals leave out, too.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As in `published_claims`.
+
+    Returns
+    -------
+    DataFrame
+        One row for each document and nature, then one for each nature over several documents. Columns `document`,
+        `nature`, one for each verdict that is met, and `in all`.
+    """
+    return _counted(published_claims(table), "nature", [nature for nature in NATURES if nature])
+
+
+def _counted(claims: pd.DataFrame, by: str, in_order: Sequence[str]) -> pd.DataFrame:
+    """Count the verdicts of claims by document and another column, whose values stand in an order."""
     verdicts = [verdict for verdict in reversed(GRAVEST_FIRST) if (claims["verdict"] == verdict).any()]
-    groups = [(str(document), fixed, rows) for (document, fixed), rows in claims.groupby(["document", "fixed"])]
-    groups.sort(key=lambda group: (group[0], -PROVENANCES.index(group[1])))
-    if claims["document"].nunique() > 1:
-        groups += [
-            ("all", fixed, rows)
-            for fixed in reversed(PROVENANCES)
-            if not (rows := claims[claims["fixed"] == fixed]).empty
-        ]
+    documents = [(str(document), of_document) for document, of_document in claims.groupby("document")]
+    if len(documents) > 1:
+        documents.append(("all", claims))
     counts = [
-        {"document": document, "fixed": fixed}
+        {"document": document, by: value}
         | {verdict: int((rows["verdict"] == verdict).sum()) for verdict in verdicts}
         | {"in all": len(rows)}
-        for document, fixed, rows in groups
+        for document, of_document in documents
+        for value in in_order
+        if not (rows := of_document[of_document[by] == value]).empty
     ]
-    counted = pd.DataFrame(counts, columns=["document", "fixed", *verdicts, "in all"])
-    return counted if claims["fixed"].any() else counted.drop(columns="fixed")
+    return pd.DataFrame(counts, columns=["document", by, *verdicts, "in all"])
 
 
 def others_in_words(table: pd.DataFrame) -> str:

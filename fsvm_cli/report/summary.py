@@ -22,7 +22,7 @@ from fsvm_cli.report.folder import (
     VERDICTS_NAME,
     read_table,
 )
-from fsvm_cli.report.recommendation import describe_recommendation
+from fsvm_cli.report.recommendation_in_words import describe_recommendation
 from fsvm_cli.report.tables import describe_choices
 
 if TYPE_CHECKING:

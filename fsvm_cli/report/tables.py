@@ -37,9 +37,10 @@ from fsvm_cli.report.folder import (
     VERDICTS_NAME,
     remove_figures,
 )
+from fsvm_cli.report.intervals_for_new_rows import interval_for_new_rows
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, FLOAT_FORMAT, as_csv, rounded_alike
 from fsvm_cli.report.ranking_statistics import compare_rankings, summarise_rankings
-from fsvm_cli.report.recommendation import interval_for_new_rows, recommendation, with_rows_kept_aside
+from fsvm_cli.report.recommendation import recommendation, with_rows_kept_aside
 from fsvm_cli.report.verdicts import Trials, table_of_verdicts
 
 if TYPE_CHECKING:
@@ -287,12 +288,13 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     further = {each.label for each in further_random_orders(experiment.config)}
     if experiment.ends_in_recommendation:
         collected = {key: trials for key, trials in collected.items() if key[0] not in further}
-    tables = _tables(experiment, collected, recommended, overridden=bool(loaded.document.overrides))
+    stored = {name: store.record(record_key(experiment, name)) for name in experiment.config.record}
+    records = {name: tables_of(record) for name, record in stored.items() if record is not None}
+    tables = _tables(experiment, collected, recommended, records, overridden=bool(loaded.document.overrides))
     texts = {file_name: as_csv(table) for file_name, table in tables.items()}
     kinds = record_kinds()
-    for name in experiment.config.record:
-        record = store.record(record_key(experiment, name))
-        for part, table in ({} if record is None else tables_of(record)).items():
+    for name, of_record in records.items():
+        for part, table in of_record.items():
             texts[f"{part}.csv"] = as_csv(table, DIGITS_OF_MACHINES, kinds[name].ratios(table), kinds[name].scales)
     # Not before all are made: where one fails, the folder keeps what it had, whose parts belong together.
     write_atomically(folder / RUN_NAME, description)
@@ -313,6 +315,7 @@ def _tables(
     experiment: Experiment,
     collected: Mapping[tuple[str, int], CompleteTrials],
     recommended: pd.DataFrame,
+    records: Mapping[str, Mapping[str, pd.DataFrame]],
     *,
     overridden: bool,
 ) -> dict[str, pd.DataFrame]:
@@ -335,5 +338,5 @@ def _tables(
         tables[PAIRS_NAME] = pairs
     tables |= {file_name: table for file_name, table in of_some.items() if not table.empty}
     if experiment.config.expected:
-        tables[VERDICTS_NAME] = table_of_verdicts(Trials(experiment, collected), overridden=overridden)
+        tables[VERDICTS_NAME] = table_of_verdicts(Trials(experiment, collected, records=records), overridden=overridden)
     return with_machines(tables, collected)

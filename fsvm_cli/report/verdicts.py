@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import asdict, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,6 +72,8 @@ class Trials:
         Where flagged trials, those with a machine that missed its gap or an ascent that did not end, are taken at the
         least (0) or the largest (1) value that there can be: by place, or by ranking where its scores count. As they
         are if left out.
+    records : mapping of str to mapping of str to DataFrame, optional
+        Tables by name of each record that is stored; none if left out.
     """
 
     def __init__(
@@ -78,10 +81,12 @@ class Trials:
         experiment: Experiment,
         collected: Mapping[tuple[str, int], CompleteTrials],
         extremes: Mapping[Place | str, int] | None = None,
+        records: Mapping[str, Mapping[str, pd.DataFrame]] = MappingProxyType({}),
     ) -> None:
         self.experiment = experiment
         self._collected = collected
         self._extremes = extremes
+        self._records = records
 
     def _bounded(
         self, values: NDArray[np.float64], flagged: NDArray[np.bool_], of: Place | str, bounds: tuple[float, float]
@@ -253,6 +258,10 @@ class Trials:
         self._refuse(_are_short(found.converged))
         chosen = [of_trial[name] for of_trial in found.chosen if name in of_trial]
         return np.array([number for number in chosen if not isinstance(number, str)], dtype=np.float64)
+
+    def recorded(self, record: str, table: str) -> pd.DataFrame | None:
+        """Table of a record; None where it is not stored, or has no such table."""
+        return self._records.get(record, {}).get(table)
 
     def stream(self, *purpose: str) -> np.random.Generator:
         """Random stream of the experiment for a purpose."""

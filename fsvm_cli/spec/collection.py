@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import operator
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -90,7 +91,7 @@ class SmallerDifferenceClaim(BetweenClaim):
         """Compare the two means, which are of independent trials, by Welch's test."""
         smaller, larger = rows
         what = f"{self.larger} minus {self.smaller} (points)"
-        if NOT_COMPARABLE in {smaller.verdict, larger.verdict}:
+        if _is_open(smaller) or _is_open(larger):
             return Judgement.withheld("one of the two differences is not comparable", what)
         found, on_new_data = (
             independent_difference(*((row.reproduced, error(row), int(row.n)) for row in (larger, smaller)))
@@ -117,7 +118,7 @@ class SimilarMeansClaim(BetweenClaim):
     def judge_rows(self, rows: Sequence[FoundMean]) -> Judgement:
         """Ask whether Welch's interval of the difference lies within the points, or outside."""
         what = f"{self.one} minus {self.other} (points)"
-        if NOT_COMPARABLE in {row.verdict for row in rows}:
+        if any(map(_is_open, rows)):
             return Judgement.withheld("one of the two means is not comparable", what)
         found = independent_difference(*((row.reproduced, _error_over_splits(row), int(row.n)) for row in rows))
         verdict = verdict_of(
@@ -167,6 +168,13 @@ class LargestClaim(BetweenClaim):
 
 
 AnyBetweenClaim = Annotated[SmallerDifferenceClaim | SimilarMeansClaim | LargestClaim, Field(discriminator="kind")]
+
+
+def _is_open(row: FoundMean) -> bool:
+    """Whether flagged or missing trials leave a mean open; that its source leaves something open does not."""
+    noted = getattr(row, "readings", None)  # tables of older versions note none
+    readings = json.loads(noted) if isinstance(noted, str) and noted else []
+    return row.verdict == NOT_COMPARABLE and (not readings or readings[0]["answer"] == NOT_COMPARABLE)
 
 
 def _error_over_splits(row: FoundMean) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -105,6 +106,12 @@ class Protocol(StrictModel):
         description="drawn: every trial has the first given split, with its training rows in an order of its own. It "
         "tells what depends on the order alone, such as machines that 'stop_after' keeps from their optimum.",
     )
+    stratified: bool = Field(
+        default=False,
+        exclude_if=operator.not_,
+        description="true: both parts of a random split have the shares of the classes of all rows. Folds have them "
+        "always, and splits of groups as nearly as groups allow.",
+    )
     seed: Annotated[int, Field(ge=0)] = Field(description="Seed of every random stream of the experiment.")
 
     @property
@@ -176,4 +183,6 @@ class Protocol(StrictModel):
                 "'row_order' is for a given split, since random ones have their rows in random order; write "
                 "'train: given', or leave it out"
             )
+        if self.stratified and self.is_listed:
+            raise ValueError(f"'stratified' is for random splits, not for '{self.train[0]}'; leave it out")
         return self

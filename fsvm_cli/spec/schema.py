@@ -25,6 +25,7 @@ from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec import RECORD_NAMES
 from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.kinds import AnyClaim
+from fsvm_cli.spec.claims.kinds.records import RecordedClaim
 from fsvm_cli.spec.classifiers import (
     BayesianBase,
     Classifier,
@@ -538,6 +539,8 @@ class Config(StrictModel):
         descending = {ranking.label for ranking in self.rankings if isinstance(ranking, DescentRanking)}
         for number, claim in self._claims_in_all_readings():
             here, who = ("expected", number), f"the claim {brief(claim.id)}"
+            if isinstance(claim, RecordedClaim) and claim.record not in self.record:
+                yield Issue(here, f"{who} speaks of the record {claim.record}; list it under 'record'")
             # A claim without a place on a curve is one about scores, which components and the oracle do not have.
             labels = scored | unscored if any(claim.places()) else scored
             for label in dict.fromkeys(claim.rankings()):

@@ -18,8 +18,12 @@ import pytest
 import fsvm_cli
 from fsvm_cli.cli import COMMANDS
 from fsvm_cli.data.dataset import Dataset
+from fsvm_cli.page.content import Content
+from fsvm_cli.page.reading import scorecard_rows
+from fsvm_cli.report.folder import SCORECARD_NAME, results_folders
 from fsvm_cli.report.ranking_statistics import PAIR_COLUMNS, SUMMARY_COLUMNS
 from fsvm_cli.report.recommendation import RECOMMENDATION_COLUMNS
+from fsvm_cli.report.scorecard import counts_of
 from fsvm_cli.spec.claims.base import Verdict
 from tests.helpers.calling import CHECKOUT, fsvm_here
 
@@ -166,10 +170,8 @@ def test_the_readme_repeats_the_committed_findings() -> None:
 
 
 def test_the_readme_is_read_in_five_minutes() -> None:
-    """Without the block that is generated, whose length depends on the results."""
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    before, _, rest = text.partition(generate.FINDINGS_BEGIN)
-    assert len((before + rest.partition(generate.FINDINGS_END)[2]).split()) <= 900
+    """Words as `wc -w` counts them, with the findings that are generated, the lines of code and the tables."""
+    assert len((CHECKOUT / "README.md").read_text(encoding="utf-8").split()) <= 900
 
 
 def test_times_are_listed_from_what_lies_beside_the_results(tmp_path: Path) -> None:
@@ -286,6 +288,34 @@ def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_scorecard_of_the_page_of_results_is_the_committed_one() -> None:
     page = (DOCS / "results.md").read_text(encoding="utf-8")
     assert generate.totals() in page, "run: python docs/generate.py"
+
+
+def test_readme_page_of_results_scorecard_and_compare_show_one_and_the_same_count() -> None:
+    """As they are committed: findings and orders, each once, with their verdicts."""
+    results = CHECKOUT / "results"
+    counted = counts_of(pd.read_csv(results / SCORECARD_NAME, keep_default_na=False))
+    expected = [tuple(map(str, row)) for row in counted.itertuples(index=False)]
+    verdicts = [name for name in counted.columns if name not in {"document", "fixed", "in all"}]
+    totals = counted[counted["document"] == "all"]
+
+    def rows_of(text: str) -> list[tuple[str, ...]]:
+        """Take the rows below the first head that begins with the columns of the counts."""
+        lines = [[cell.strip() for cell in re.split(r"[|│┃]", line)[1:-1]] for line in text.splitlines()]
+        start = next(number for number, cells in enumerate(lines) if cells[:2] == ["document", "fixed"])
+        assert lines[start] == list(counted.columns)
+        return [tuple(cells) for cells in lines[start + 1 :] if cells[:2] in counted_pairs][: len(expected)]
+
+    counted_pairs = [list(row[:2]) for row in expected]
+    answer = fsvm_here("compare", results)
+    assert answer.code == 0, answer.err
+    assert rows_of(answer.out) == expected
+    assert rows_of((DOCS / "results.md").read_text(encoding="utf-8")) == expected
+    assert rows_of((results / "README.md").read_text(encoding="utf-8")) == expected
+    assert list(Content(scorecard_rows(results_folders(results)), ()).counts.rows) == expected
+    (sentence,) = re.findall(r"^Verdicts on .*$", (CHECKOUT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    in_words = ", ".join(f"{totals[name].sum()} {name}" for name in verdicts)
+    assert sentence.startswith(f"Verdicts on {totals['in all'].sum()} published claims ")
+    assert sentence.endswith(f": {in_words}.")
 
 
 def test_the_guidance_of_the_page_of_the_comparison_is_that_of_the_results() -> None:

@@ -17,7 +17,7 @@ from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.own_data.export import export
 from fsvm_cli.report.complete_trials import collect
-from fsvm_cli.report.recommendation import describe_recommendation
+from fsvm_cli.report.recommendation_in_words import describe_recommendation
 from fsvm_cli.runner.verify import stored_config
 from fsvm_cli.spec.load import load_any
 from fsvm_cli.store.store import Store

@@ -179,3 +179,17 @@ def test_only_machines_short_of_their_optimum_depend_on_the_order(
     assert compared.found.high - compared.found.mean == pytest.approx(half_width)
     assert np.isnan(compared.on_new_data.low), "one training part in several orders tells nothing of other rows"
     assert "over the orders" in compared.test
+
+
+def test_stratified_splits_are_others_with_the_shares_of_all_rows(planned: Planned) -> None:
+    protocol = {"splits": 2, "train": "2/3", "seed": 3}
+    plain, stratified = (planned(protocol=protocol | more) for more in ({}, {"stratified": True}))
+    trial = next(stratified.trials())
+    assert plain.key(0, trial) != stratified.key(0, trial)
+    parts = draw_parts(stratified, trial)
+    y = np.concatenate([parts.y_train, parts.y_test])
+    shares = np.bincount(y) / len(y)
+    for of_part in (parts.y_train, parts.y_test):
+        assert (np.abs(np.bincount(of_part, minlength=len(shares)) - len(of_part) * shares) < 2).all()
+    with pytest.raises(UsageError, match="'stratified' is for random splits, not for '10 folds'"):
+        planned(protocol={"splits": 10, "train": "10 folds", "seed": 3, "stratified": True})

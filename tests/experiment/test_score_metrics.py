@@ -19,7 +19,8 @@ from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.curve_table import curve_tables
 from fsvm_cli.report.ranking_statistics import summarise_rankings
-from fsvm_cli.report.recommendation import describe_recommendation, recommendation
+from fsvm_cli.report.recommendation import recommendation
+from fsvm_cli.report.recommendation_in_words import describe_recommendation
 from fsvm_cli.report.tables import summarise
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job

@@ -11,7 +11,8 @@ import pytest
 from fsvm_cli.experiment.chance import permuted_experiment
 from fsvm_cli.experiment.selection import selection_experiment
 from fsvm_cli.report.complete_trials import collect
-from fsvm_cli.report.recommendation import describe_recommendation, recommendation, with_rows_kept_aside
+from fsvm_cli.report.recommendation import recommendation, with_rows_kept_aside
+from fsvm_cli.report.recommendation_in_words import describe_recommendation
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job
 

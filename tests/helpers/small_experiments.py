@@ -61,6 +61,14 @@ def sentences_folder(published_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def papers_folder(published_folder: Path) -> Path:
+    """Find the folder of the documents as texts, beside that of the published values."""
+    folder = published_folder.with_name("papers")
+    assert folder.is_dir(), f"{folder} is no folder; it stands beside the one that {PUBLISHED} names"
+    return folder
+
+
+@pytest.fixture(scope="session")
 def mirror_folder() -> Path:
     """Find the folder that is laid out like the archive."""
     return _named_by(MIRROR)

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from fsvm_cli.page.content import VERDICTS, Method, Ranks
-from fsvm_cli.page.pictures import Picture
+from fsvm_cli.page.pictures import Picture, compressed
 from fsvm_cli.report.printing import ResultTable
 from tests.page.conftest import HOSTILE, SVG, content_of, experiment
 
@@ -167,7 +168,8 @@ def test_a_figure_looks_as_its_file_does(open_page: OpenPage) -> None:
     first, second = (plt.imread(io.BytesIO(each)) for each in (packed, picture.screenshot()))
     assert first.shape == second.shape
     assert second[..., :3].std() > 0.1, "something is drawn"
-    assert abs(first - second).mean() < 1e-3
+    # Places are rounded to a tenth of a point, so that edges lie a part of a pixel beside where they lay.
+    assert abs(first - second).mean() < 4e-3
 
 
 def test_claims_stand_below_each_other_where_the_screen_is_narrow(open_page: OpenPage) -> None:
@@ -330,6 +332,26 @@ def test_files_and_figures_are_saved_as_they_are(open_page: OpenPage) -> None:
             place.get_by_role("button", name=button).click()
         assert Path(download.value.path()).read_text(encoding="utf-8") == expected
     assert page.locator("#shapes").get_attribute("data-shared")
+
+
+def test_streams_are_read_as_they_were_compressed(open_page: OpenPage) -> None:
+    """Compressed by Python's LZMA and decoded by the page: short, long, repeated and random texts of any characters."""
+    rng = np.random.default_rng(46)
+    by_chance = "".join(map(chr, rng.integers(1, 0xD800, 30_000)))
+    far = "".join(map(str, rng.integers(0, 10**9, 30_000)))
+    two_signs = "".join(rng.choice(["a", "b"], 100_000))
+    page = open_page(FIVE)
+    cases: tuple[object, ...] = (
+        [],
+        ["a"],
+        ["é𝄞\0"],
+        ["a" * 100_000],
+        [by_chance],
+        [far + far],
+        {"two": [two_signs, 1.5]},
+    )
+    for value in cases:
+        assert page.evaluate("unpack", compressed(value)) == value
 
 
 def test_a_figure_is_enlarged_and_closed_by_keyboard(open_page: OpenPage) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-import zlib
 from pathlib import Path
 
 import pytest
@@ -46,7 +43,7 @@ def places_of(path: str) -> list[tuple[str, float, float]]:
 
 
 @given(PIECES)
-def test_steps_lead_to_every_place_to_the_hundredth(pieces: list[tuple[list[tuple[float, float]], bool]]) -> None:
+def test_steps_lead_to_every_place_to_the_tenth(pieces: list[tuple[list[tuple[float, float]], bool]]) -> None:
     lines = []
     for places, is_closed in pieces:
         lines += [f"{'L' if number else 'M'} {x:.6f} {y:.6f}" for number, (x, y) in enumerate(places)]
@@ -55,7 +52,7 @@ def test_steps_lead_to_every_place_to_the_hundredth(pieces: list[tuple[list[tupl
     expected, found = places_of(path), places_of(stepwise(path))
     assert [command for command, _, _ in found] == [command for command, _, _ in expected]
     for (_, *here), (_, *there) in zip(found, expected, strict=True):
-        assert here == pytest.approx(there, abs=0.0050001)
+        assert here == pytest.approx(there, abs=0.050001)
 
 
 def test_paths_of_lines_and_no_others_are_written_by_steps() -> None:
@@ -89,13 +86,8 @@ def others(svg: str) -> int:
 def test_letters_of_a_packed_picture_stand_where_they_stood() -> None:
     packer = Packer()
     paths = [*sorted((RESULTS / "wine").glob("*.svg")), RESULTS / "why-grid-vehicle" / "forest.svg"]
-    packed = [
-        zlib.decompress(base64.b64decode(packer.packed(path.read_text(encoding="utf-8")))).decode() for path in paths
-    ]
-    letters = {
-        sign: (name, advance)
-        for sign, name, _, advance in json.loads(zlib.decompress(base64.b64decode(packer.packed_shapes())))
-    }
+    packed = [packer.shortened(path.read_text(encoding="utf-8")) for path in paths]
+    letters = {sign: (name, advance) for sign, name, _, advance in packer.letters()}
     for path, each in zip(paths, packed, strict=True):
         svg = path.read_text(encoding="utf-8")
         expected = [
@@ -105,7 +97,7 @@ def test_letters_of_a_packed_picture_stand_where_they_stood() -> None:
         found = []
         for line in re.findall("<t>([^<]*)</t>", each):
             x, places = 0.0, []
-            for token in re.findall(r"-?[\d.]+ |.", line):
+            for token in re.findall(r"-?\d+ |.", line):
                 if token in letters:
                     places.append((letters[token][0], x))
                     x += letters[token][1]
@@ -121,7 +113,7 @@ def test_a_packed_picture_keeps_the_names_that_it_refers_to_and_no_others() -> N
     packer = Packer(shapes={"DejaVuSans-41": "M 0 0 of another version"})
     for path in sorted((RESULTS / "wine").glob("*.svg")):
         svg = path.read_text(encoding="utf-8")
-        packed = zlib.decompress(base64.b64decode(packer.packed(svg))).decode()
+        packed = packer.shortened(svg)
         named, used = re.findall(r' id="([^"]*)"', packed), {name for _, name in ID_REFERENCE.findall(packed)}
         assert len(named) == len(set(named))
         assert set(named) <= used <= set(named) | packer.shapes.keys(), path

@@ -101,6 +101,43 @@ def test_the_saddle_objective_is_the_dual_optimum_and_the_penalty() -> None:
     assert objective.at(v, np.zeros(50)).objective == pytest.approx(expected, rel=1e-9)
 
 
+def in_own_units(kernel: Kernel, v: np.ndarray) -> tuple[float, ...]:
+    """Return the weights of the kernel for those of kpd2018, by its formulas."""
+    if isinstance(kernel, Polynomial):
+        return tuple(v / kernel.scale)
+    return tuple(kernel.theta * (v**2 / 2 if isinstance(kernel, Gaussian) else v))
+
+
+def as_in_the_paper(kernel: Kernel, v: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    if isinstance(kernel, Polynomial):
+        return (kernel.offset + np.einsum("ij,j,kj->ik", A, v, B)) ** kernel.degree
+    differences = A[:, None, :] - B
+    if isinstance(kernel, Gaussian):
+        return np.exp(-0.5 * np.sum((v * differences) ** 2, axis=2))
+    return np.exp(-np.abs(differences) @ v)
+
+
+@every_kernel
+def test_the_machine_on_the_path_is_the_svm_with_the_kernel_at_the_weights_there(kernel: Kernel) -> None:
+    objective = objective_of(kernel, Penalty("l0", 3.0, 3.0))
+    path = descend(objective, starting_weights(kernel, 6), SETTINGS)
+    last = [np.flatnonzero(path.n_active == n_active)[-1] for n_active in np.unique(path.n_active) if n_active]
+    assert len(last) > 1, "the descent drops features"
+    new = np.random.default_rng(5).normal(size=(30, 6))
+    for place in last:
+        v = path.weights[place]
+        active = np.flatnonzero(v)
+        svm = SVM(replace(kernel, weights=in_own_units(kernel, v[active])), 1.0, 1e-11).fit(X[:, active], Y)
+        dual, support = svm.dual_coef_[0], svm.support_
+        fit = np.abs(dual).sum() - 0.5 * dual @ as_in_the_paper(kernel, v, X[support], X[support]) @ dual
+        assert path.objective[place] == pytest.approx(fit + objective.penalty.value(v), rel=1e-8)
+        signed = objective.at(v, np.zeros(50)).alpha * Y
+        free = (np.abs(signed) > 1e-3) & (np.abs(signed) < 1 - 1e-3)
+        outputs = signed @ as_in_the_paper(kernel, v, X, np.vstack([X[free], new]))
+        bias = np.mean(Y[free] - outputs[: free.sum()])
+        np.testing.assert_allclose(svm.decision_function(new[:, active]), outputs[free.sum() :] + bias, atol=1e-4)
+
+
 @pytest.mark.parametrize("weights", [None, (0.5, 1.0, 2.0, 0.1, 1.0, 3.0)])
 @every_kernel
 def test_the_descent_begins_at_the_given_kernel(kernel: Kernel, weights: tuple[float, ...] | None) -> None:

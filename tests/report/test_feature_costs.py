@@ -10,7 +10,8 @@ import pytest
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.report.complete_trials import CompleteTrials
-from fsvm_cli.report.recommendation import describe_recommendation, recommendation
+from fsvm_cli.report.recommendation import recommendation
+from fsvm_cli.report.recommendation_in_words import describe_recommendation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,6 +21,7 @@ from fsvm_cli.report.folder import READINGS_NAME, VERDICTS_NAME, results_folders
 from fsvm_cli.report.readings import INTRODUCTION, NO_VOTE, tables_of_readings, write_readings
 from fsvm_cli.report.scorecard import (
     GRAVEST_FIRST,
+    counts_by_nature,
     counts_of,
     others_in_words,
     scorecard_of,
@@ -187,6 +188,24 @@ def test_totals_count_findings_and_orders_and_say_the_rest_below(mixed: Path) ->
     )
 
 
+def test_counts_by_nature_leave_nothing_out(mixed: Path) -> None:
+    scorecard = scorecard_of(results_folders(mixed))
+    counts = counts_by_nature(scorecard).set_index(["document", "nature"])
+    assert counts["in all"].loc["doc2000"].to_dict() == {
+        "finding": 3,
+        "order": 1,
+        "arithmetic": 1,
+        "fact": 1,
+        "repeat": 1,
+    }
+    assert counts["in all"].loc["doc2001"].to_dict() == {"order": 1}
+    assert counts["in all"].loc["all"].to_dict() == {"finding": 3, "order": 2, "arithmetic": 1, "fact": 1, "repeat": 1}
+    assert counts.loc[("all", "repeat"), "reproduced"] == 1
+    assert counts.loc["all", "in all"].sum() == len(scorecard)
+    verdicts = counts.drop(columns="in all")
+    assert (verdicts.sum(axis=1) == counts["in all"]).all()
+
+
 def test_readme_page_scorecard_and_compare_count_alike(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(CHECKOUT / "docs"))
     import generate  # noqa: PLC0415 - where Sphinx finds it
@@ -199,7 +218,7 @@ def test_readme_page_scorecard_and_compare_count_alike(mixed: Path, monkeypatch:
 
     def rows_of(text: str) -> list[tuple[str, ...]]:
         lines = [[cell.strip() for cell in re.split(r"[|│┃]", line)[1:-1]] for line in text.splitlines()]
-        (start,) = [number for number, cells in enumerate(lines) if cells[:1] == ["document"]]
+        start = next(number for number, cells in enumerate(lines) if cells[:1] == ["document"])
         found = [
             tuple(cells)
             for cells in lines[start + 1 :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -192,3 +193,16 @@ def test_means_of_two_experiments_are_similar_by_the_whole_interval(other: float
 
 def welch_df(one: float, other: float, n: int) -> float:
     return float((one**2 + other**2) ** 2 * (n - 1) / (one**4 + other**4))
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("reproduced", "differs"), ("differs", "differs"), ("not comparable", "not comparable")]
+)
+def test_what_a_source_leaves_open_of_one_result_does_not_keep_it_from_comparison(answer: str, expected: str) -> None:
+    """Where flagged trials could turn what its rule alone says, it does."""
+    named = {"experiment": "e", "claim": "i"}
+    content = {"id": "i", "claim": "c", "where": "w", "kind": "similar-means", "one": named, "other": named}
+    claim = SimilarMeansClaim.model_validate(content | {"within": 1})
+    open_row = row_with(80, 1, 20, "not comparable")
+    open_row.readings = json.dumps([{"reading": "r", "answer": answer}])
+    assert claim.judge_rows([open_row, row_with(90, 1, 20)]).verdict == expected

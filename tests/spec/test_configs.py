@@ -129,7 +129,8 @@ def _plain(name: str) -> dict[str, Any]:
         (
             "seed: 0",
             "sed: 0",
-            "c.yaml:5:35: unknown key 'sed'; allowed: row_order, seed, splits, test, train; did you mean 'seed'?",
+            "c.yaml:5:35: unknown key 'sed'; allowed: row_order, seed, splits, stratified, test, train; did you mean "
+            "'seed'?",
         ),
         ("random}", "radom}", "c.yaml:7:14: 'radom' is no method"),
         ("random}", "random, epsilon: 1}", "c.yaml:7:22: unknown key 'epsilon'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -61,7 +62,15 @@ def is_collection(loaded: LoadedConfig | LoadedCollection) -> TypeGuard[LoadedCo
 
 
 def left_out() -> list[str]:
-    return [known for each in YAML(typ="safe").load(NOT_JUDGED) for known in each["ids"]]
+    return [known for each in YAML(typ="safe").load(NOT_JUDGED) for known in each.get("ids", ())]
+
+
+def quoted() -> dict[str, tuple[str, str]]:
+    """Give the sentences that are on no list and that no config judges, each with the reason, by their ids."""
+    reasons = YAML(typ="safe").load(NOT_JUDGED)
+    found = [(known, (text, each["reason"])) for each in reasons for known, text in each.get("sentences", {}).items()]
+    assert len(dict(found)) == len(found), "a sentence is left out for two reasons"
+    return dict(found)
 
 
 FIVE = ["gold2005", "hermes2000", "infoprop2001", "kpd2018", "jebara-slides"]
@@ -184,6 +193,66 @@ def test_what_is_left_out_as_arithmetic_is_as_its_reason_says(configs: list[Conf
     assert (first[2, 2], first[:, 2].sum()) == (20, 30)
     assert (second[2, 2], second[:, 2].sum()) == (18, 22)
     assert claims["infoprop2001.cm.a.H"].published > claims["infoprop2001.cm.b.H"].published
+
+
+def test_sentences_that_are_left_out_stand_in_their_documents(papers_folder: Path) -> None:
+    documents = {name: " ".join((papers_folder / f"{name}.txt").read_text(encoding="utf-8").split()) for name in FIVE}
+    for known, (text, _) in quoted().items():
+        assert text in documents[known.partition(".")[0]], known
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_sentences_that_are_left_out_are_on_no_list_and_in_no_config(
+    published_folder: Path, sentences_folder: Path, configs: list[Config], document: str
+) -> None:
+    listed_in = sentences_folder if document in BEYOND else published_folder
+    listed = set(values_of(listed_in, document)) | sentences_of(sentences_folder, document)
+    of_document = {known for known in quoted() if known.startswith(f"{document}.")}
+    assert of_document & (listed | expected_ids(configs, document)) == set()
+
+
+def test_claims_that_a_reason_names_are_claimed(configs: list[Config]) -> None:
+    claimed = {claim.id for config in configs for claim in config.expected}
+    claimed |= {claim.part_of for config in configs for claim in config.expected if claim.part_of}
+    named = {
+        name for _, reason in quoted().values() for name in re.findall(r"(?:gold|hermes|infoprop)\d{4}[.\w]+", reason)
+    }
+    assert named
+    assert named <= claimed
+
+
+def test_numbers_in_reasons_are_those_of_the_committed_tables_and_of_the_print(configs: list[Config]) -> None:
+    reasons = {known: reason for known, (_, reason) in quoted().items()}
+    names = {"Spam": "spambase", "WDBC": "wdbc", "Ionosphere": "ionosphere"} | {"Musk": "musk", "SPECTF": "spectf"}
+    for words, name in (names | {"Splice": "splice"}).items():
+        scales = pd.read_csv(RESULTS / f"ard-{name}" / "length-scales.csv").query("ranking == 'Bayesian ARD SVM'")
+        relevance = scales["relevance"].sort_values(ascending=False).cumsum() / scales["relevance"].sum()
+        share = 100 * (int((relevance < 0.5).sum()) + 1) / len(scales)
+        found = re.search(rf"([\d.]+) %(?: of the features)? of {words}", reasons["gold2005.fig3.broad"])
+        assert found is not None, words
+        assert float(found[1]) == pytest.approx(share, abs=0.05), words
+        ascent = pd.read_csv(RESULTS / f"ard-{name}" / "ascent.csv").query("ranking == 'Bayesian ARD SVM'")
+        assert ascent["magnitude"].iloc[0] == ascent["magnitude"].max() == 1
+        if words == "Splice":
+            rises = int((ascent["magnitude"].diff() > 0).sum())
+            assert f"{rises} of {len(ascent) - 1} steps rise" in reasons["gold2005.fig1.noisy"]
+    claims = {claim.id: claim for config in configs for claim in config.expected}
+    counts = {
+        part: [claims[f"gold2005.t2.{each}.w{part}.d"].published for each in ("Ions", "Splice", "WDBC")]
+        for part in ("0.1", "0.2", "0.5", "0.7")
+    }
+    for few, many in (("0.1", "0.5"), ("0.2", "0.7")):
+        assert all(least >= most for least, most in zip(counts[few], counts[many], strict=True))
+        in_words = ["{:.0f}, {:.0f} and {:.0f}".format(*counts[each]) for each in (few, many)]
+        assert all(words in reasons["gold2005.t2.as_many"] for words in in_words)
+    shares = {
+        name.split(".")[2]: claim.published for name, claim in claims.items() if name.endswith(".major_class_pct")
+    }
+    others = [share for name, share in shares.items() if name not in {"LED", "SAT"}]
+    assert (shares["LED"], shares["SAT"], min(others)) == (10, 23.5, 25.77)
+    vehicle, led, sat = (claims[f"infoprop2001.t5.{name}.accuracy_pct"].published for name in ("Vehicle", "LED", "SAT"))
+    assert vehicle == 49.66
+    assert vehicle < min(led, sat)
 
 
 def test_experiments_ask_about_claims_that_there_are(configs: list[Config]) -> None:

@@ -1,4 +1,3 @@
-"use strict";
 const byId = (id) => document.getElementById(id);
 // No name of an experiment is the id of another element of the page.
 const idOf = (experiment) => `experiment-${experiment}`;
@@ -10,17 +9,19 @@ const texts = new Map();
 
 // Figures and files are decompressed when they are first asked for. Figures are shown as images, in which nothing can
 // run; their letters, and the lists of features of several files, are on the page once.
-async function unpack(packed) {
-  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
-}
 const once = (make) => { let made; return () => (made ??= make()); };
-const letters = once(async () => new Map(JSON.parse(await unpack(byId("shapes").dataset.shapes)).map(
+const letters = once(() => new Map(unpack(byId("shapes").dataset.shapes).map(
   ([sign, id, shape, advance]) => [sign, { id, shape, advance }])));
-const shared = once(async () => JSON.parse(await unpack(byId("shapes").dataset.shared)));
+const shared = once(() => unpack(byId("shapes").dataset.shared));
+const streams = new WeakMap();
+function part(element, number) {
+  const stream = (element.closest(".experiment") ?? byId("main")).querySelector(":scope > [data-stream]");
+  if (!streams.has(stream)) streams.set(stream, unpack(stream.dataset.stream));
+  return streams.get(stream)[number];
+}
 
-async function drawn(packed) {
-  const [svg, known] = await Promise.all([unpack(packed), letters()]);
+function drawn(svg) {
+  const known = letters();
   const used = new Map();
   const whole = svg.replace(/<t>([^<]*)<\/t>/g, (_, line) => {
     let x = 0;
@@ -40,7 +41,7 @@ async function drawn(packed) {
 const sources = new WeakMap();
 const begun = new WeakMap();
 async function begin(image) {
-  const svg = await drawn(image.dataset.picture);
+  const svg = drawn(part(image, image.dataset.picture));
   image.removeAttribute("data-picture");
   sources.set(image, svg);
   image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
@@ -60,10 +61,9 @@ function save(name, text, type = "text/plain") {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 const unpacked = new WeakMap();
-async function filesOf(place) {
-  const [files, names] = await Promise.all([unpack(place.dataset.files), shared()]);
-  return new Map(Object.entries(JSON.parse(files)).map(
-    ([name, text]) => [name, text.replace(/\0\w+\0/g, (key) => names[key])]));
+function filesOf(place) {
+  return new Map(Object.entries(part(place, place.dataset.files)).map(
+    ([name, text]) => [name, text.replace(/\0\w+\0/g, (key) => shared()[key])]));
 }
 function files(place) {
   if (!unpacked.has(place)) unpacked.set(place, filesOf(place));
@@ -102,13 +102,14 @@ async function make(experiment) {
   }
   for (const place of all(".files", experiment)) {
     for (const each of all("button", place)) {
-      each.addEventListener("click", async () => save(each.textContent, (await files(place)).get(each.textContent)));
+      each.addEventListener("click", () => save(each.textContent, files(place).get(each.textContent)));
     }
-    files(place).then((found) => { if (found.has("curves.csv")) explore(experiment, found.get("curves.csv")); });
+    const curves = part(place, place.dataset.files)["curves.csv"];
+    if (curves) explore(experiment, curves);
   }
   const drawing = showAll(experiment);
   for (const place of all("[data-html]", experiment)) {
-    place.innerHTML = await unpack(place.dataset.html);
+    place.innerHTML = part(place, place.dataset.html);
     place.removeAttribute("data-html");
   }
   for (const table of all("table.numbers", experiment)) equipTable(table);

@@ -16,6 +16,7 @@ from fsvm_cli.evaluation.metrics import COMPLEMENTS, METRICS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from fsvm_cli.evaluation.statistics import MeanInterval
@@ -110,6 +111,9 @@ class Findings(Protocol):
 
     def measure(self, place: Place, measure: str) -> NDArray[np.float64]:
         """Measure of the classifiers at a place in each trial; NaN where there is none, or none has it."""
+
+    def recorded(self, record: str, table: str) -> pd.DataFrame | None:
+        """Table of a record; None where it is not stored, or has no such table."""
 
     def stream(self, *purpose: str) -> np.random.Generator:
         """Random stream of the experiment for a purpose."""
