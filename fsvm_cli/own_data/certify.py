@@ -25,9 +25,8 @@ from fsvm_cli.own_data.foreign_models import machines_of
 from fsvm_cli.own_data.request import SEED
 from fsvm_cli.ranking.certified_places import classes_of_copies, places_by_intervals
 from fsvm_cli.svm import DualProblem, Linear, solve
-from fsvm_cli.svm.certified import accurate_normal_vector, lengths_of
+from fsvm_cli.svm.certified import computed_machine, lengths_of
 from fsvm_cli.svm.compiled import EPSILON
-from fsvm_cli.svm.large.linear_problem import blocks_of
 from fsvm_cli.svm.optimum import (
     RETRAINED_TO,
     optimum_of_linear,
@@ -239,7 +238,9 @@ def _places(found: Sequence[Found], X: Array, *, may_shift: bool) -> tuple[tuple
     w = np.array([np.asarray(each.certificate.coef)[:d] for each in found])
     lengths = np.sqrt((w**2).sum(axis=0)) * (1.0 + EPSILON * (len(w) + 4))
     radius = float(np.sqrt(sum(each.certificate.radius**2 for each in found))) * (1.0 + 1e-9)
-    widths = np.where(np.any(X, axis=0), radius + 2.0 * EPSILON * (len(w) + 4) * lengths, 0.0)
+    widths = radius + 2.0 * EPSILON * (len(w) + 4) * lengths
+    unused = np.flatnonzero(~w.any(axis=0))
+    widths[unused[~X[:, unused].any(axis=0)]] = 0.0  # a column of zeros
     order = np.argsort(-lengths, kind="stable")
     places = places_by_intervals(order, lengths - widths, lengths + widths, np.arange(d))
     tied = np.flatnonzero(~places.decided)
@@ -259,16 +260,14 @@ def _dual(given: Given, c: Array, X: Array) -> Found:
 
 
 def _linear(given: Given, c: Array, X: Array) -> Found:
-    Z = X if len(given.rows) == len(X) else X[given.rows]
-    columns = _columns(Z)
-    w, rounding = accurate_normal_vector(columns, lengths_of(columns, np.arange(len(columns))), c)
-    gap = _gap(given, c, Z @ w, float(w @ w))
-    optimum = optimum_of_linear(columns, columns, given.y, given.C, c, given.bias)
+    computed = computed_machine(X, given.rows, c)
+    w = computed.w
+    gap = _gap(given, c, computed.at(given.rows).outputs, float(w @ w))
+    optimum = optimum_of_linear(X, X, given.rows, given.y, given.C, c, given.bias, computed)
     apart = float(np.linalg.norm(w - np.asarray(optimum.w)))
-    blur = rounding + EPSILON * (len(w) + 4) * optimum.norm
-    return _found(
-        given, gap, (apart, blur), optimum, outputs_of_linear(optimum, X, given.rows, given.y, given.C), X @ w, w
-    )
+    blur = computed.rounding + EPSILON * (len(w) + 4) * optimum.norm
+    outputs = outputs_of_linear(optimum, given.rows, given.y, given.C)
+    return _found(given, gap, (apart, blur), optimum, outputs, computed.outputs, w)
 
 
 def _with_kernel(given: Given, c: Array, X: Array) -> Found:
@@ -387,17 +386,8 @@ def _squared(Z: Array, y: Array, C: Array, w: Array) -> tuple[Array, float, floa
     return best, radius, objective(best) - 0.5 * radius**2, None
 
 
-def _columns(Z: Array) -> Array:
-    """Transpose block by block, so that what is read and written stays in the processor's cache."""
-    columns = np.empty(Z.shape[::-1])
-    for rows in blocks_of(len(Z)):
-        columns[:, rows] = Z[rows].T
-    return columns
-
-
 def _lengths(Z: Array) -> Array:
-    columns = _columns(Z)
-    return lengths_of(columns, np.arange(len(columns)))
+    return lengths_of(np.ascontiguousarray(Z.T), np.arange(Z.shape[1]))
 
 
 def _around(value: float, radius: float) -> tuple[float, float]:

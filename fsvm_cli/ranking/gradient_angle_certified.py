@@ -175,10 +175,11 @@ def _optimum(
     if kernel.is_linear:
         weights = kernel.feature_weights(Z.shape[1])
         scaled = Z if weights is None else Z * np.sqrt(weights)
+        scaled, originals = np.ascontiguousarray(scaled), np.ascontiguousarray(settings.X)
         bias = float(np.mean(decision - scaled @ (c @ scaled)))
-        optimum = optimum_of_linear(np.ascontiguousarray(scaled.T), np.ascontiguousarray(settings.X.T), y, C, c, bias)
+        optimum = optimum_of_linear(scaled, originals, every, y, C, c, bias)
         known = np.isfinite(optimum.radius)
-        return optimum, outputs_of_linear(optimum, scaled, every, y, C) if known else None
+        return optimum, outputs_of_linear(optimum, every, y, C) if known else None
     check_memory_for_pairs("gradient-angle with certify=True", len(Z), 3, "or leave certify out")
     K = kernel.gram(Z, Z)
     optimum = optimum_with_kernel(kernel, Z, K, y, C, c, float(np.mean(decision - K @ c)))

@@ -78,6 +78,11 @@ QUANTILE_ROUNDING = 1e-12
 MIN_SHARE_LEFT = 0.25
 """Part of a matrix that must be left of it when features have gone for its factor to serve: bounds grow by its root."""
 
+POINTS_OF_QUANTILE = 1_000
+"""Of the samples that a quantile is sought among first, about."""
+SHARE_AROUND_QUANTILE = 0.05
+"""Of the sum of C, on either side of where that quantile is; a twentieth of this must be left over at both ends."""
+
 BoundedResiduals: TypeAlias = tuple[Array, Array, Array]
 """y_i - w(c) . z_i, with bounds on what rounding did to the sums and on what that of kernel values does to them."""
 NO_RESIDUALS: BoundedResiduals = (np.empty(0), np.empty(0), np.empty(0))
@@ -205,11 +210,30 @@ def bias_interval(y: Array, C: Array, low: Array, high: Array) -> tuple[float, f
     blur = QUANTILE_ROUNDING * total
     ends = []
     for points, is_left in ((y - high, True), (y - low, False)):
-        order = np.argsort(points, kind="stable")
-        sums = np.cumsum(C[order])
+        near, before = _near_quantile(points, C, level, total)
+        order = near[np.argsort(points[near], kind="stable")]
+        sums = before + np.cumsum(C[order])
         at = np.flatnonzero(sums >= level - blur if is_left else sums > level + blur)
         ends.append(float(points[order[at[0]]]) if len(at) else np.inf)
     return ends[0] - EPSILON * (1.0 + abs(ends[0])), ends[1] + EPSILON * (1.0 + abs(ends[1]))
+
+
+def _near_quantile(points: Array, C: Array, level: float, total: float) -> tuple[npt.NDArray[np.intp], float]:
+    """Return the points among which the sum of C reaches a level, and the sum before them.
+
+    Sorting all takes longer than a pass over the samples. A quantile of some of the points tells about where it is.
+    """
+    some = slice(None, None, max(len(points) // POINTS_OF_QUANTILE, 1))
+    order = np.argsort(points[some], kind="stable")
+    sums = np.cumsum(C[some][order])
+    ends = np.searchsorted(sums, sums[-1] * (level / total + np.array([-1.0, 1.0]) * SHARE_AROUND_QUANTILE))
+    low, high = points[some][order[np.minimum(ends, len(order) - 1)]]
+    is_near = (points >= low) & (points <= high)
+    before = float(C[points < low].sum())
+    spare = SHARE_AROUND_QUANTILE * SHARE_AROUND_QUANTILE * total
+    if before < level - spare and before + float(C[is_near].sum()) > level + spare:
+        return np.flatnonzero(is_near), before
+    return np.arange(len(points)), 0.0
 
 
 def lengths_of(columns: Array, features: npt.NDArray[np.intp]) -> Array:
@@ -217,13 +241,12 @@ def lengths_of(columns: Array, features: npt.NDArray[np.intp]) -> Array:
     return np.asarray(_lengths(columns, features))
 
 
-def locate(  # noqa: PLR0917
+def locate(
     points: Points,
     c: Array,
     w: Array,
     bias: float,
     known: tuple[npt.NDArray[np.intp], Array, float] | None = None,
-    rounding: float | None = None,
 ) -> Location:
     """Bound the distance of a machine from the optimum.
 
@@ -239,16 +262,27 @@ def locate(  # noqa: PLR0917
     known : tuple of (m,) array of int, (m, m) array, float, optional
         Samples in ascending order, with all whose coefficients are neither 0 nor C among them; their Gram matrix; and
         an upper bound on its error in the spectral norm. It is computed where it is not given, or no good.
-    rounding : float, optional
-        Upper bound on the distance of w from the exact sum, where it has been added up better than in any order.
 
     Returns
     -------
     Location
     """
-    machine = _machine(points, c, w)
-    if rounding is not None:
-        machine = machine._replace(delta=rounding)
+    return _location(points, _machine(points, c, w), c, bias, known)
+
+
+def locate_computed(points: Points, c: Array, computed: ComputedMachine, bias: float) -> Location:
+    """Bound the distance of a machine from the optimum, as `locate` does, by a normal vector in twice the precision."""
+    error = _error_of_outputs(computed.w, points.lengths)
+    return _location(points, _Machine(c * points.y, computed.outputs, error, computed.rounding), c, bias, None)
+
+
+def _location(
+    points: Points,
+    machine: _Machine,
+    c: Array,
+    bias: float,
+    known: tuple[npt.NDArray[np.intp], Array, float] | None,
+) -> Location:
     for shares in (MIN_PIVOT_SHARES[:1], MIN_PIVOT_SHARES):
         if known is None or shares is MIN_PIVOT_SHARES:
             known = _gram_near_margin(points, c, machine.values, bias)
@@ -395,44 +429,94 @@ def normal_vector_of(columns: Array, features: npt.NDArray[np.intp], c: Array) -
     return w
 
 
-def accurate_normal_vector(columns: Array, lengths: Array, c: Array) -> tuple[Array, float]:
-    """Return the sum of c_i z_i over all columns as if computed in twice the precision, and how far off it may be.
+class ComputedMachine(NamedTuple):
+    """A linear machine's normal vector in twice the precision, and what follows for the rows of a matrix.
 
-    The compensated product of Ogita, Rump and Oishi (2005), Dot2, whose error is u |w_j| + gamma_n^2 |c| . |x_j|.
+    Attributes
+    ----------
+    w : (d,) array
+    rounding : float
+        Upper bound on its distance from the exact sum of c_i z_i.
+    outputs : (n,) array
+        Of w at the rows, as computed in doubles in any order.
+    lengths : (n,) array
+        Upper bounds on the lengths of the rows.
+    """
+
+    w: Array
+    rounding: float
+    outputs: Array
+    lengths: Array
+
+    def at(self, rows: npt.NDArray[np.intp]) -> ComputedMachine:
+        """Return the same for some of the rows."""
+        if len(rows) == len(self.lengths):
+            return self
+        return self._replace(outputs=self.outputs[rows], lengths=self.lengths[rows])
+
+
+def computed_machine(X: Array, rows: npt.NDArray[np.intp], c: Array) -> ComputedMachine:
+    """Compute the machine of some coefficients: one pass over the support vectors, and one over all rows.
+
+    The sum of c_i z_i is the compensated product of Ogita, Rump and Oishi (2005), Dot2, whose error is
+    u |w_j| + gamma_n^2 |c| . |x_j|.
 
     Parameters
     ----------
-    columns : (d, n) array
-    lengths : (n,) array
-        As of `lengths_of`.
-    c : (n,) array
+    X : (n, d) array
+    rows : (m,) array of int
+        The samples, in ascending order.
+    c : (m,) array
+        Their coefficients.
     """
-    w = _accurate_sums(columns, np.flatnonzero(c), c)
-    sizes = float(np.abs(c) @ lengths)
+    used = np.flatnonzero(c)
+    w = _accurate_sum(X, rows[used], c[used])
+    outputs, lengths = np.empty(len(X)), np.empty(len(X))
+    _add_products(X, w, outputs, lengths)
+    lengths = np.sqrt(lengths * (1.0 + EPSILON * (X.shape[1] + VALUE_TERMS)) + UNDERFLOW) * INFLATION
+    sizes = float(np.abs(c[used]) @ lengths[rows[used]])
     relative = EPSILON * VALUE_TERMS + (EPSILON * (len(c) + VALUE_TERMS)) ** 2
-    length = float(np.linalg.norm(w))
-    return w, (relative * sizes + EPSILON * length) * INFLATION + UNDERFLOW * (1.0 + float(np.abs(c).sum()))
+    rounding = (relative * sizes + EPSILON * float(np.linalg.norm(w))) * INFLATION
+    return ComputedMachine(w, rounding + UNDERFLOW * (1.0 + float(np.abs(c[used]).sum())), outputs, lengths)
 
 
 @njit(**ALLOCATING)
-def _accurate_sums(columns: Array, used: npt.NDArray[np.intp], c: Array) -> Array:
-    """Return the products of the columns with c, which is 0 but for the samples that are used."""
-    w = np.empty(len(columns))
-    for j in range(len(columns)):
-        column, high, low = columns[j], 0.0, 0.0
-        for i in used:
-            a, b = column[i], c[i]
-            term = a * b
-            scaled_a, scaled_b = SPLITTER * a, SPLITTER * b
-            high_a, high_b = scaled_a - (scaled_a - a), scaled_b - (scaled_b - b)
-            low_a, low_b = a - high_a, b - high_b
-            rest = low_a * low_b - (((term - high_a * high_b) - low_a * high_b) - high_a * low_b)
-            total = high + term
-            added = total - high
-            low += ((high - (total - added)) + (term - added)) + rest
-            high = total
-        w[j] = high + low
-    return w
+def _accurate_sum(X: Array, rows: npt.NDArray[np.intp], c: Array) -> Array:
+    """Return the sum of c_i z_i; that of each feature has its own compensation, so that the rows are read in order."""
+    high, low = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for k in range(rows.size):
+        _add_accurately(X[rows[k]], c[k], high, low)
+    return high + low
+
+
+@njit(**COMPILED)
+def _add_accurately(row: Array, factor: float, high: Array, low: Array) -> None:
+    scaled_b = SPLITTER * factor
+    high_b = scaled_b - (scaled_b - factor)
+    low_b = factor - high_b
+    for j in range(row.size):
+        a = row[j]
+        term = a * factor
+        scaled_a = SPLITTER * a
+        high_a = scaled_a - (scaled_a - a)
+        low_a = a - high_a
+        rest = low_a * low_b - (((term - high_a * high_b) - low_a * high_b) - high_a * low_b)
+        before = high[j]
+        total = before + term
+        added = total - before
+        low[j] += ((before - (total - added)) + (term - added)) + rest
+        high[j] = total
+
+
+@njit(**COMPILED, fastmath=REASSOCIATE)
+def _add_products(X: Array, w: Array, outputs: Array, squares: Array) -> None:
+    """Write the products of each row with w, and with itself."""
+    for i in range(outputs.size):
+        value, square = 0.0, 0.0
+        for j in range(w.size):
+            value += X[i, j] * w[j]
+            square += X[i, j] * X[i, j]
+        outputs[i], squares[i] = value, square
 
 
 @njit(**ALLOCATING)
@@ -468,9 +552,14 @@ class _Machine(NamedTuple):
 @njit(**ALLOCATING)
 def _machine(points: Points, c: Array, w: Array) -> _Machine:
     values = _outputs(points.columns, points.features, w)
+    return _Machine(c * points.y, values, _error_of_outputs(w, points.lengths), _rounding_of_sum(points, c))
+
+
+@njit(**ALLOCATING)
+def _error_of_outputs(w: Array, lengths: Array) -> Array:
     length = np.sqrt(squared_norm(w)) * INFLATION
-    error = EPSILON * (w.size + VALUE_TERMS) * length * points.lengths + UNDERFLOW
-    return _Machine(c * points.y, values, error, _rounding_of_sum(points, c))
+    error: Array = EPSILON * (w.size + VALUE_TERMS) * length * lengths + UNDERFLOW
+    return error
 
 
 @njit(**ALLOCATING)

@@ -8,15 +8,14 @@ import numpy as np
 
 from fsvm_cli.svm.certified import (
     Points,
-    accurate_normal_vector,
     bias_interval,
-    lengths_of,
-    locate,
+    computed_machine,
     locate_by_gram,
+    locate_computed,
 )
 from fsvm_cli.svm.compiled import EPSILON
 from fsvm_cli.svm.estimator import SVM
-from fsvm_cli.svm.margin_factor import UNDERFLOW, VALUE_TERMS
+from fsvm_cli.svm.margin_factor import VALUE_TERMS
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import balanced, solve
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from fsvm_cli.svm.certified import Location
+    from fsvm_cli.svm.certified import ComputedMachine, Location
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Kernel
 
@@ -48,22 +47,27 @@ class Optimum(NamedTuple):
     c : (n,) array
         Its coefficients alpha_i y_i.
     bias : float
-    w : (d,) array or None
-        Its normal vector, of the linear kernel.
     norm : float
         The length of w.
     radius : float
         Upper bound of |w - w*|; infinite where none is known.
     is_repaired : bool
         Whether Newton steps did, and no training.
+    computed : ComputedMachine or None
+        Its normal vector and outputs, of the linear kernel.
     """
 
     c: Array
     bias: float
-    w: Array | None
     norm: float
     radius: float
     is_repaired: bool
+    computed: ComputedMachine | None
+
+    @property
+    def w(self) -> Array | None:
+        """The normal vector, of the linear kernel."""
+        return None if self.computed is None else self.computed.w
 
 
 class Outputs(NamedTuple):
@@ -80,27 +84,42 @@ class Outputs(NamedTuple):
     bias: tuple[float, float]
 
 
-def optimum_of_linear(columns: Array, originals: Array, y: Array, C: Array, c: Array, bias: float) -> Optimum:  # noqa: PLR0917
+def optimum_of_linear(  # noqa: PLR0917
+    X: Array,
+    originals: Array,
+    rows: npt.NDArray[np.intp],
+    y: Array,
+    C: Array,
+    c: Array,
+    bias: float,
+    computed: ComputedMachine | None = None,
+) -> Optimum:
     """Find the optimum of a linear machine.
 
     Parameters
     ----------
-    columns, originals : (d, n) arrays
-        As of `Points`.
+    X, originals : (n_rows, d) arrays
+        Samples, whose columns are those of `Points`.
+    rows : (n,) array of int
+        Those that the machine is trained on, in ascending order.
     y, C : (n,) arrays
-        Labels, and upper bounds of alpha.
+        Their labels, and upper bounds of alpha.
     c : (n,) array
         Coefficients alpha_i y_i in the box, where it is sought from.
     bias : float
+    computed : ComputedMachine, optional
+        That of c, where it is known.
     """
-    features = np.arange(len(columns))
-    points = Points(columns, originals, features, lengths_of(columns, features), y, C)
+    is_all = len(rows) == len(X)
+    Z, distinct = (X, originals) if is_all else (X[rows], originals[rows])
+    start = computed_machine(X, rows, c) if computed is None else computed
+    points = Points(Z.T, distinct.T, np.arange(X.shape[1]), start.at(rows).lengths, y, C)
 
-    def around(c: Array, bias: float) -> tuple[Location, Array, float]:
-        w, rounding = accurate_normal_vector(columns, points.lengths, c)
-        return locate(points, c, w, bias, rounding=rounding), w, float(np.linalg.norm(w))
+    def around(tried: Array, bias: float) -> tuple[Location, ComputedMachine, float]:
+        machine = start if tried is c else computed_machine(X, rows, tried)
+        return locate_computed(points, tried, machine.at(rows), bias), machine, float(np.linalg.norm(machine.w))
 
-    return _nearest(around, c, bias, lambda: _trained_linear(columns.T, y, C))
+    return _nearest(around, c, bias, lambda: _trained_linear(Z, y, C))
 
 
 def optimum_with_kernel(kernel: Kernel, Z: Array, K: Array, y: Array, C: Array, c: Array, bias: float) -> Optimum:  # noqa: PLR0917
@@ -136,30 +155,30 @@ def optimum_with_kernel(kernel: Kernel, Z: Array, K: Array, y: Array, C: Array, 
 
 
 def _nearest(
-    around: Callable[[Array, float], tuple[Location, Array | None, float]],
+    around: Callable[[Array, float], tuple[Location, ComputedMachine | None, float]],
     c: Array,
     bias: float,
     train: Callable[[], tuple[Array, float]],
 ) -> Optimum:
     """Repair a machine, and train it where that does not do; return the one with the smallest radius."""
     is_repaired = True
-    found, w, norm = around(c, bias)
-    best = Optimum(c, bias, w, norm, found.radius, is_repaired)
+    found, machine, norm = around(c, bias)
+    best = Optimum(c, bias, norm, found.radius, is_repaired, machine)
     for is_repaired in (True, False):
         for _ in range(REPAIRS):
             if best.radius <= CLOSE_ENOUGH * best.norm:
                 return best
             c, bias = found.c, found.bias
-            found, w, norm = around(c, bias)
+            found, machine, norm = around(c, bias)
             if not found.radius < best.radius:
                 break
-            best = Optimum(c, bias, w, norm, found.radius, is_repaired)
+            best = Optimum(c, bias, norm, found.radius, is_repaired, machine)
         if not is_repaired or best.radius <= CLOSE_ENOUGH * best.norm:
             break
         c, bias = train()
-        found, w, norm = around(c, bias)
+        found, machine, norm = around(c, bias)
         if not best.radius < found.radius:
-            best = Optimum(c, bias, w, norm, found.radius, is_repaired=False)
+            best = Optimum(c, bias, norm, found.radius, False, machine)
     return best
 
 
@@ -175,22 +194,21 @@ def _trained_linear(Z: Array, y: Array, C: Array) -> tuple[Array, float]:
     return c, float(machine.intercept_[0])
 
 
-def outputs_of_linear(optimum: Optimum, X: Array, rows: npt.NDArray[np.intp], y: Array, C: Array) -> Outputs:
-    """Bound the optimal outputs of a linear machine.
+def outputs_of_linear(optimum: Optimum, rows: npt.NDArray[np.intp], y: Array, C: Array) -> Outputs:
+    """Bound the optimal outputs of a linear machine at the rows of its matrix.
 
     Parameters
     ----------
     optimum : Optimum
-    X : (n_rows, d) array
+        Of a linear kernel.
     rows : (n,) array of int
         Those that the machine is trained on.
     y, C : (n,) arrays
         Their labels, and upper bounds of alpha.
     """
-    w, terms = np.asarray(optimum.w), X.shape[1] + VALUE_TERMS
-    lengths = np.sqrt(np.einsum("ij,ij->i", X, X) * (1.0 + EPSILON * terms) + UNDERFLOW) * ROUNDED_UP
-    reach = lengths * (optimum.radius + EPSILON * terms * optimum.norm) * ROUNDED_UP
-    values = X @ w
+    assert optimum.computed is not None
+    w, _, values, lengths = optimum.computed
+    reach = lengths * (optimum.radius + EPSILON * (len(w) + VALUE_TERMS) * optimum.norm) * ROUNDED_UP
     low, high = values - reach, values + reach
     return Outputs(low, high, bias_interval(y, C, low[rows], high[rows]))
 
@@ -206,7 +224,8 @@ def outputs_with_kernel(  # noqa: PLR0917
     optimum : Optimum
     across : (n_rows, n) array
         Kernel values of the rows and those that the machine is trained on.
-    X, rows, y, C
+    X : (n_rows, d) array
+    rows, y, C
         As of `outputs_of_linear`.
     """
     own, sizes = kernel.rounding(X), np.abs(optimum.c)

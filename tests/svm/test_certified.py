@@ -9,8 +9,8 @@ import pytest
 
 from fsvm_cli.svm.certified import (
     Points,
-    accurate_normal_vector,
     bias_interval,
+    computed_machine,
     lengths_of,
     locate,
     normal_vector_of,
@@ -45,12 +45,16 @@ def test_a_normal_vector_in_twice_the_precision_is_within_its_bound_of_the_exact
     for size in (1, 10, 2_000):
         columns, c = rng.standard_normal((3, size)), rng.standard_normal(size) * 10.0 ** rng.uniform(-8, 8, size)
         c[-1] -= c.sum()
-        w, bound = accurate_normal_vector(columns, lengths_of(columns, np.arange(3)), c)
+        w, bound, outputs, lengths = computed_machine(np.ascontiguousarray(columns.T), np.arange(size), c)
         exact = [
             sum(Fraction(a) * Fraction(b) for a, b in zip(row, c.tolist(), strict=True)) for row in columns.tolist()
         ]
         errors = [abs(float(Fraction(a) - b)) for a, b in zip(w.tolist(), exact, strict=True)]
         assert np.linalg.norm(errors) <= bound
+        np.testing.assert_allclose(outputs, columns.T @ w, rtol=1e-12)
+        squares = [sum(Fraction(a) ** 2 for a in row) for row in columns.T.tolist()]
+        assert all(Fraction(above) ** 2 >= square for above, square in zip(lengths.tolist(), squares, strict=True))
+        np.testing.assert_allclose(lengths**2, np.array(squares, dtype=float), rtol=1e-8)
         assert all(error <= 2.0**-52 * abs(value) for error, value in zip(errors, w.tolist(), strict=True))
 
 
@@ -87,6 +91,21 @@ def test_the_interval_of_the_bias_is_that_of_the_least_loss() -> None:
         np.testing.assert_allclose(bias_interval(y, C, s, s), (best.min(), best.max()), atol=1e-14)
         low, high = bias_interval(y, C, s - 0.1, s + 0.1)
         assert low < best.min() <= best.max() < high
+
+
+def test_the_interval_of_the_bias_of_many_samples_is_that_of_all_of_them_sorted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(1)
+    for share, tied in ((0.5, False), (0.03, False), (0.5, True), (0.999, False)):
+        y = np.where(rng.random(20_000) < share, 1.0, -1.0)
+        C, s = rng.uniform(0.0, 1.0, 20_000) ** 8, rng.standard_normal(20_000)
+        s = np.round(s, 1) if tied else s
+        found = bias_interval(y, C, s - 0.01, s + 0.01)
+        with monkeypatch.context() as patch:
+            patch.setattr("fsvm_cli.svm.certified.POINTS_OF_QUANTILE", 20_000)
+            patch.setattr("fsvm_cli.svm.certified.SHARE_AROUND_QUANTILE", 1.0)
+            assert found == bias_interval(y, C, s - 0.01, s + 0.01)
 
 
 def test_samples_of_a_hard_margin_bound_the_bias() -> None:
