@@ -461,14 +461,26 @@ def _issues_of_metrics(config: Config, data: DatasetMetadata) -> Iterator[Issue]
                 ("metrics", index),
                 f"{name} is of two classes, and {data.name} has {n_classes}; write {instead}, or leave it out",
             )
-        if needs_scores(name) and n_classes != 2:
-            for location, classifier in config.classifiers_written():
-                if isinstance(classifier, TunedMachineSpec) and classifier.multiclass == "one-vs-one":
-                    yield Issue(
-                        (*location, "multiclass"),
-                        f"{name} needs a score of each class against the rest, which machines of pairs do not have; "
-                        "write one-vs-rest, or leave the metric out",
-                    )
+    yield from _issues_of_scores_of_pairs(config, n_classes)
+
+
+def _issues_of_scores_of_pairs(config: Config, n_classes: int) -> Iterator[Issue]:
+    """Find the machines of pairs that have no scores for the metrics: one issue, since all have the same remedy."""
+    names = [name for name in config.metrics if needs_scores(name)]
+    machines = [
+        location
+        for location, classifier in config.classifiers_written()
+        if isinstance(classifier, TunedMachineSpec) and classifier.multiclass == "one-vs-one"
+    ]
+    if n_classes == 2 or not names or not machines:
+        return
+    first, *others = machines
+    also = [".".join(map(str, location)) for location in others]
+    yield Issue(
+        (*first, "multiclass"),
+        f"metrics {shown(names)}: each needs scores of a class against the rest, which machines of pairs do not have; "
+        f"write one-vs-rest{f' here, and in {shown(also)}' if also else ''}, or leave the metric out",
+    )
 
 
 def _unknown_classes(named: Iterable[str], here: Location, data: DatasetMetadata) -> Iterator[Issue]:

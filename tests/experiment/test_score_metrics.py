@@ -146,6 +146,13 @@ def test_several_classes_have_an_area_and_a_loss_and_nothing_positive(planned: P
     pairs = {"type": "tuned-machine", "kernel": "linear", "C": [1], "multiclass": "one-vs-one"}
     with pytest.raises(UsageError, match="which machines of pairs do not have; write one-vs-rest"):
         planned(**keys | {"classifier": pairs}, metrics=["auc"])
+    bends = pairs | {"kernel": "gaussian"}
+    rankings = [{"method": "fisher", "label": f"{number}", "classifier": bends} for number in range(2)]
+    with pytest.raises(UsageError) as refusal:
+        planned(**keys | {"classifier": pairs, "rankings": rankings}, metrics=["auc", "log-loss"])
+    (line,) = str(refusal.value).splitlines()
+    assert "auc, log-loss" in line
+    assert "here, and in rankings.0.classifier, rankings.1.classifier, or" in line
 
 
 def test_a_test_part_of_one_class_has_no_area_and_the_split_does_not_count(planned: Planned, tmp_path: Path) -> None:
