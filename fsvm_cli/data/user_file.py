@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -210,8 +211,9 @@ def columns_without_use(spec: FileSpec, base_folder: Path) -> dict[str, str]:
     table = _read_table(path, file_format, spec).table
     kept = {*no_features(spec), spec.sample_weight or ""}
     found: dict[str, str] = {}
+    times = Counter(table.column_names)
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if table.num_rows and name and name not in kept and table.column_names.count(name) == 1:
+        if table.num_rows and name and name not in kept and times[name] == 1:
             reason = _without_use(column)
             found |= {name: reason} if reason else {}
     return found
