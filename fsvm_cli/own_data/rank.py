@@ -27,7 +27,7 @@ from fsvm_cli.evaluation.false_discovery import CollinearError, Controls, knocko
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evidence.parameters import CAVEATS, NOTHING_FOUND
 from fsvm_cli.files import is_file, special_kind
-from fsvm_cli.numerics import check_input_range
+from fsvm_cli.numerics import check_input_range, value_ranges
 from fsvm_cli.own_data.request import SEED, ranking_request
 from fsvm_cli.ranking.always_keep import with_kept_first
 from fsvm_cli.ranking.base import SampleWeightRanker, order_of
@@ -38,12 +38,15 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.dataset import Dataset, Matrix
     from fsvm_cli.data.readers.numbers import DecimalMark
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.data.source_spec import CategoricalRule, MissingRule, Separator, Spec
     from fsvm_cli.own_data.request import RankingRequest
     from fsvm_cli.ranking.base import Ranker
+
+INDEX_PARAMETERS = {"task"}
+"""Parameters of methods that are the index of a feature."""
 
 
 def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], None]) -> DataSource:
@@ -260,19 +263,20 @@ def places_in_words(verdicts: Sequence[str], what: str, sizes: NDArray[np.intp],
     return summary + (f"; top {', '.join(certified)} certified" if certified else "")
 
 
-def _certified(ranker: Ranker) -> CertifiedPlaces | None:
-    """Return the verdicts of a ranker that certified its places."""
+def _certified(ranker: Ranker, ranked: NDArray[np.intp], n_features: int) -> CertifiedPlaces | None:
+    """Return the verdicts of a ranker that certified its places; those of features that it did not see are decided."""
     if not getattr(ranker, "certify", False):
         return None
     found: Any = ranker
     table = found.certificate_
     by_feature = dict(zip(table["feature"].tolist(), table["verdict"].tolist(), strict=True))
-    n_features = len(ranker.scores_)
     last = str(table["verdict"][-1]) if by_feature else "decided"  # for the one that stays
-    verdicts = tuple(by_feature.get(j, "decided" if found.decided_[j] else last) for j in range(n_features))
-    what = "eliminations" if len(by_feature) < n_features else "places"
-    summary = places_in_words([*by_feature.values()], what, found.decided_sizes_, n_features)
-    return CertifiedPlaces(found.score_intervals_, verdicts, summary)
+    own = [by_feature.get(j, "decided" if found.decided_[j] else last) for j in range(len(ranked))]
+    what = "eliminations" if len(by_feature) < len(ranked) else "places"
+    summary = places_in_words([*by_feature.values()], what, found.decided_sizes_, len(ranked))
+    intervals, verdicts = np.zeros((n_features, 2)), np.full(n_features, "decided", dtype=object)
+    intervals[ranked], verdicts[ranked] = found.score_intervals_, own
+    return CertifiedPlaces(intervals, tuple(verdicts.tolist()), summary)
 
 
 @dataclass(frozen=True)
@@ -291,7 +295,8 @@ class FeatureRanking:
         Feature indices, best first.
     scores : ndarray, shape (n_features,)
         By feature index; larger is more relevant. A column of words is one feature here, and has the score of its best
-        word.
+        word. One that is constant on all rows, which the method does not see, has 0, or the lowest score if that is
+        below 0, and comes last.
     feature_names : tuple of str
     words : dict of str to dict of str to float
         For each column of words, the scores of its words, by the names that they have as features.
@@ -375,29 +380,34 @@ def rank_features(
             raise UsageError(reason)
     if reason := reason_against_weights(source, request.method):
         raise UsageError(reason)
-    ranker, caveats = _fitted(dataset, request, overwrite=overwrite, certify=certify)
+    ranker, ranked, caveats = _fitted(dataset, request, overwrite=overwrite, certify=certify)
     q_values = None if fdr is None else _q_values(dataset, request, fdr)
     if fdr == "knockoffs":
         caveats.append(KNOCKOFFS_CAVEAT)
-    words = _words(dataset, ranker.scores_)
+    of_features = np.full(dataset.n_features, min(float(ranker.scores_.min()), 0.0))
+    of_features[ranked] = ranker.scores_
+    words = _words(dataset, of_features)
     best: dict[str, float] = {}
-    for column, score in zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True):
+    for column, score in zip(dataset.source_columns or dataset.feature_names, of_features.tolist(), strict=True):
         best[column] = max(best.get(column, -np.inf), score)
     scores, places = np.array(list(best.values())), {column: place for place, column in enumerate(best)}
     columns = dataset.source_columns or dataset.feature_names
     first = list(dict.fromkeys(places[columns[feature]] for feature in kept))
     scores = with_kept_first(scores, first)
+    order = order_of(scores)
+    has_place = np.zeros(len(scores), dtype=np.bool_)
+    has_place[[*first, *(places[columns[feature]] for feature in ranked.tolist())]] = True
     return FeatureRanking(
         method=request.method.method,
         n_samples=dataset.n_samples,
         converged=ranker.converged_,
         chosen=ranker.chosen_,
-        order=order_of(scores),
+        order=np.concatenate([order[has_place[order]], order[~has_place[order]]]),
         scores=scores,
         feature_names=tuple(best),
         words=words,
         caveats=tuple(dict.fromkeys([*source.caveats, *request.remarks, *caveats])),
-        certified=None if words or first else _certified(ranker),
+        certified=None if words or first else _certified(ranker, ranked, dataset.n_features),
         controls=fdr,
         q_values=q_values,
     )
@@ -455,6 +465,7 @@ def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> 
     names = list(dict.fromkeys(dataset.source_columns or dataset.feature_names))
     place = {name: number for number, name in enumerate(names)}
     columns = np.array([place[name] for name in dataset.source_columns or dataset.feature_names])
+    q_values = np.ones(len(names))
 
     def score(both: NDArray[np.float64]) -> NDArray[np.float64]:
         ranker, _ = request.estimator(dataset.class_names, both)
@@ -465,10 +476,13 @@ def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> 
     try:
         with threadpoolctl.threadpool_limits(limits=1):
             scaled = fit_scaling(request.scaling, X).transform(X)
+            ranked = _ranked_features(scaled, request)
+            tested, numbers = np.unique(columns[ranked], return_inverse=True)
             find = permuted_q_values if controls == "permuted" else knockoff_q_values
-            return find(scaled, score, columns, rng)
+            q_values[tested] = find(_columns_of(scaled, ranked), score, numbers, rng)
+            return q_values
     except CollinearError as error:
-        of, others = dataset.feature_names[error.column], [dataset.feature_names[each] for each in error.others]
+        of, *others = [dataset.feature_names[ranked[each]] for each in (error.column, *error.others)]
         raise UsageError(
             f"{dataset.name}: '{brief(of)}' is a linear combination of {quoted(others)}: no knockoff can be told from "
             f"it; drop one of these (--drop {shlex.quote(brief(of))}), or take --fdr permuted"
@@ -479,14 +493,16 @@ def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> 
 
 def _fitted(
     dataset: Dataset, request: RankingRequest, *, overwrite: bool, certify: bool | None
-) -> tuple[Ranker, list[str]]:
-    """Fit the method on the scaled features; return it with its caveats."""
+) -> tuple[Ranker, NDArray[np.intp], list[str]]:
+    """Fit the method on the scaled features that vary; return it with these, and its caveats."""
     X = known_features(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
     try:
         with threadpoolctl.threadpool_limits(limits=1):
             scaled = scaling.transform(X, overwrite=overwrite)
             check_input_range(scaled, dataset.feature_names)
+            ranked = _ranked_features(scaled, request)
+            scaled = _columns_of(scaled, ranked)
             ranker, chosen = request.estimator(dataset.class_names, scaled)
             # Certificates of other methods may hold all pairs of rows, and are given on request alone.
             if certify is None:
@@ -519,7 +535,24 @@ def _fitted(
             else "a machine that the method trained missed its duality gap: the order may change with the solver"
         )
     caveats += [f"{words} ({ranker.chosen_[name]})" for name, words in CAVEATS.items() if name in ranker.chosen_]
-    return ranker, caveats
+    return ranker, ranked, caveats
+
+
+def _ranked_features(X: Matrix, request: RankingRequest) -> NDArray[np.intp]:
+    """Find the features that a method is to see, those that vary: others tell nothing, and there may be many.
+
+    All where none varies, or where a parameter of the method is the index of a feature.
+    """
+    varying = np.flatnonzero(value_ranges(X))
+    sees_all = not len(varying) or request.parameters.keys() & INDEX_PARAMETERS
+    return np.arange(X.shape[1]) if sees_all else varying
+
+
+def _columns_of(X: Matrix, features: NDArray[np.intp]) -> Matrix:
+    if len(features) == X.shape[1]:
+        return X
+    # Indexing leaves the samples of a full matrix far apart, and sums over them are then rounded in another order.
+    return np.take(X, features, axis=1) if isinstance(X, np.ndarray) else X[:, features]
 
 
 def _constant_columns(dataset: Dataset, features: NDArray[np.intp]) -> list[str]:

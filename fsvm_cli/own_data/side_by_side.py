@@ -18,7 +18,6 @@ from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.files import write_atomically
 from fsvm_cli.own_data.rank import rank_features, reason_against_weights
 from fsvm_cli.own_data.request import SEED, ranking_request
-from fsvm_cli.ranking.ranks import ranks_of
 from fsvm_cli.ranking.registry import reason_against_sparse
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def rank_side_by_side(source: DataSource, scaling: str, always_keep: Sequence[st
             rankings.append(rank_features(source, request, always_keep=always_keep))
     if not rankings:
         raise UsageError(f"{source.name}: none of the usual methods takes these data; name one that does (--method)")
-    ranks = ranks_of(np.array([each.scores for each in rankings]))
+    ranks = np.argsort([each.order for each in rankings], axis=1) + 1
     pairs = itertools.combinations(range(len(rankings)), 2)
     return SideBySide(
         rankings=tuple(rankings),

@@ -169,6 +169,60 @@ def test_a_constant_feature_is_named(file: Path) -> None:
     assert "constant, and so without information: constant" in result.stderr
 
 
+@pytest.mark.parametrize("method", ranking_methods())
+def test_constant_columns_come_last_and_change_nothing(method: str, tmp_path: Path) -> None:
+    table = read_csv(numbers(tmp_path / "mine.csv"))
+    constant = pd.DataFrame({f"constant {number}": [number] * len(table) for number in range(20)})
+    pd.concat([constant.iloc[:, :15], table[list("abc")], constant.iloc[:, 15:], table[["d", "kind"]]], axis=1).to_csv(
+        tmp_path / "wide.csv", index=False
+    )
+    options = [word for name, value in BRIEF.get(method, {}).items() for word in ("--set", f"{name}={value}")]
+    arguments = ("--target", "kind", "--method", method, "--format", "json", *options)
+    alone = json.loads(rank(tmp_path / "mine.csv", *arguments).stdout)["features"]
+    said = rank(tmp_path / "wide.csv", *arguments)
+    beside = json.loads(said.stdout)["features"]
+    shown = ("feature", "score", "score_low", "score_high", "verdict")
+    assert [[each.get(key) for key in shown] for each in beside[:4]] == [
+        [each.get(key) for key in shown] for each in alone
+    ]
+    assert [each["feature"] for each in beside[4:]] == [*constant]
+    assert {each["score"] for each in beside[4:]} == {min(0.0, alone[-1]["score"])}
+    assert said.stderr.count("constant, and so without information") == 1
+
+
+def test_q_values_are_those_of_the_columns_that_vary(tmp_path: Path) -> None:
+    table = read_csv(numbers(tmp_path / "mine.csv"))
+    table.assign(e=1, f=2)[[*"eabfcd", "kind"]].to_csv(tmp_path / "wide.csv", index=False)
+    for controls in ("permuted", "knockoffs"):
+        arguments = ("--target", "kind", "--method", "fisher", "--fdr", controls, "--format", "json")
+        alone, beside = (
+            {each["feature"]: each["q_value"] for each in json.loads(rank(path, *arguments).stdout)["features"]}
+            for path in (tmp_path / "mine.csv", tmp_path / "wide.csv")
+        )
+        assert beside == alone | {"e": 1.0, "f": 1.0}
+
+
+def test_a_constant_column_that_is_always_kept_comes_first(tmp_path: Path) -> None:
+    table = read_csv(numbers(tmp_path / "mine.csv")).assign(e=1, f=2)
+    table[[*"eabfcd", "kind"]].to_csv(tmp_path / "wide.csv", index=False)
+    said = rank(tmp_path / "wide.csv", "--target", "kind", "--method", "rfe", "--always-keep", "f", "--format", "csv")
+    names = [row["feature"] for row in csv.DictReader(said.stdout.splitlines())]
+    assert names[0] == "f"
+    assert names[-1] == "e"
+
+
+def test_the_index_of_a_feature_means_the_same_beside_constant_columns(tmp_path: Path) -> None:
+    table = read_csv(numbers(tmp_path / "mine.csv")).assign(e=1, site=np.arange(30) % 2)
+    table[["e", "a", "b", "site", "kind"]].to_csv(tmp_path / "wide.csv", index=False)
+    table[["site", "a", "b", "kind"]].to_csv(tmp_path / "alone.csv", index=False)
+    order = {}
+    for name, task in (("wide", 3), ("alone", 0)):
+        options = ("--method", "multi-task", "--set", f"task={task}", "--set", "ridge=1", "--format", "csv")
+        said = rank(tmp_path / f"{name}.csv", "--target", "kind", *options)
+        order[name] = [row["feature"] for row in csv.DictReader(said.stdout.splitlines())]
+    assert [name for name in order["wide"] if name != "e"] == order["alone"]
+
+
 def test_a_column_of_one_word_is_named_once(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     path.write_text("a,place,y\n" + "".join(f"{row},here,{row % 2}\n" for row in range(12)))
