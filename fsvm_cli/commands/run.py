@@ -26,6 +26,7 @@ from fsvm_cli.commands.options import (
 )
 from fsvm_cli.commands.progress import duration
 from fsvm_cli.console import is_quiet
+from fsvm_cli.data.source import metadata_of
 from fsvm_cli.errors import noting_failure
 from fsvm_cli.experiment.chance import chance_test, permuted_experiment
 from fsvm_cli.experiment.selection import selection_experiment
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from fsvm_cli.runner.run import Job
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
+
+ONE_CLASS = "y holds only one class"
+"""How all ranking methods end that refuse a training part."""
 
 
 @dataclass
@@ -78,9 +82,7 @@ class Tables:
         What its tables, figures, page or summary failed with is added to `errors`.
         """
         name = self.loaded.name
-        for reason, n_failed in job.failures.items():
-            click.echo(f"{name}: {n_failed} of {job.experiment.n_trials()} trials failed: {reason}", err=True)
-            print_traceback(job.tracebacks[reason])
+        self._print_failures(job)
         with noting_failure(errors, name, "a table"):
             shown: Presentation = job.finished.result()
             errors += shown.failures
@@ -89,6 +91,27 @@ class Tables:
             if not is_quiet():
                 with noting_failure(errors, name, "the summary"):
                     self._print_summary(shown, job.experiment.source.caveats)
+
+    def _print_failures(self, job: Job) -> None:
+        """Print each reason with its trials; of training parts that hold one class, which all methods refuse, one."""
+        n_trials, n_of_one_class = job.experiment.n_trials(), 0
+        for reason, n_failed in job.failures.items():
+            if reason.endswith(ONE_CLASS):
+                n_of_one_class = max(n_of_one_class, n_failed)
+            else:
+                click.echo(f"{self.loaded.name}: {n_failed} of {n_trials} trials failed: {reason}", err=True)
+            print_traceback(job.tracebacks[reason])
+        if not n_of_one_class:
+            return
+        protocol = self.loaded.config.protocol
+        has_groups = metadata_of(job.experiment.source).n_groups is not None
+        can_share = not (protocol.stratified or protocol.is_listed or has_groups)
+        shares = "give both parts the shares of the classes (stratified: true), or " if can_share else ""
+        click.echo(
+            f"{self.loaded.document.where(('protocol',))}: {n_of_one_class} of {n_trials} trials failed: the training "
+            f"part holds only one class; {shares}train on more rows",
+            err=True,
+        )
 
     def _print_summary(self, shown: Presentation, caveats: Sequence[str]) -> None:
         from fsvm_cli.report.summary import print_summary

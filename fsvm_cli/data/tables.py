@@ -111,9 +111,12 @@ def class_names_of(column: pa.ChunkedArray) -> list[str | None] | None:
 
 
 def encode_target(
-    target: str, column: pa.ChunkedArray, issues: list[TableIssue]
+    target: str, column: pa.ChunkedArray, issues: list[TableIssue], weight: str | None = None
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the classes of a target without missing values, and the code of each row; add an issue if invalid."""
+    """Return the classes of a target without missing values, and the code of each row; add an issue if invalid.
+
+    `weight` names the column of the rows' weights, all of which are above 0.
+    """
     if pa.types.is_integer(column.type):
         # As integers: different ones may round to the same double.
         values, y = np.unique(_to_numpy(column), return_inverse=True)
@@ -131,7 +134,8 @@ def encode_target(
         classes = tuple(values.tolist())
     n_classes = len(classes)
     if n_classes == 1:
-        text = f"the target '{brief(target)}' has only one class ({shown(classes)}); at least two are needed"
+        where = "" if weight is None else f" in the rows whose weight '{brief(weight)}' is above 0"
+        text = f"the target '{brief(target)}' has only one class ({shown(classes)}){where}; at least two are needed"
         issues.append(TableIssue("the target", text))
     if n_classes > MAX_CLASSES or MAX_UNCHECKED_CLASSES < n_classes > len(column) / 2:
         text = (
@@ -340,7 +344,7 @@ def dataset_from_table(
         kept = pa.array(weights > 0)
         table, features, weights = table.filter(kept), features.filter(kept), weights[weights > 0]
         remarks += _left_out(len(kept) - len(weights), spec.sample_weight)
-    classes, y = encode_target(target, table.column(target), issues)
+    classes, y = encode_target(target, table.column(target), issues, spec.sample_weight)
     groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, issues)
     order = None if spec.order_by is None else order_codes(table.column(spec.order_by), spec.order_by, issues)
     clear = [column for column in features.column_names if column not in reading.issues]

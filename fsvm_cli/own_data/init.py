@@ -36,6 +36,8 @@ GAUSSIAN_CS = "[0.1, 1, 10, 100]"
 MAX_TUNED_ROWS = 3_000
 MAX_CLASS_RATIO = 3
 """Rows of the largest class per row of the smallest; beyond it, balanced accuracy is the first metric."""
+MIN_ROWS_OF_CLASS = 10
+"""Of fewer, a random training part may hold none."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,8 @@ def _splits(data: Dataset, n_splits: int) -> Iterator[str]:
         return
     yield f"  splits: {n_splits}  # random ones; more make the intervals narrower, and only new ones are computed"
     yield "  train: 2/3  # of the rows; the others test"
+    if data.groups is None and min(data.class_counts().values()) < MIN_ROWS_OF_CLASS:
+        yield "  stratified: true  # both parts have the shares of the classes; else one may lack a rare class"
 
 
 def _machine(data: Dataset, *, is_imbalanced: bool) -> Iterator[str]:

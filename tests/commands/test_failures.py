@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,19 @@ def test_one_of_the_methods_on_ones_own_table_fails_and_the_others_are_recommend
     assert "own: 4 of 4 trials failed: KeyError: 'oops'" in answer.err
     assert "a table failed" not in answer.err
     assert read_table(Path("results", "own", "recommendation.csv"))["ranking"][0] == "average-separation"
+
+
+def test_training_parts_of_one_class_are_told_once_with_what_to_do(call: Call, tmp_path: Path) -> None:
+    table = pd.DataFrame({"a": [0, 1, 5, 6, 7, 4], "b": [3, 1, 2, 3, 2, 1], "y": list("ppqqqq")})
+    table.to_csv(tmp_path / "own.csv", index=False)
+    keys = {"dataset": "{file: own.csv, target: y}", "rankings": "[{method: fisher}, {method: random}]"}
+    few = write_config(tmp_path, "few", **keys, protocol="{splits: 12, train: 3, seed: 0}", subsets="all")
+    answer = call("run", few, *OPTIONS)
+    assert answer.code == 4
+    (line,) = [line for line in answer.err.splitlines() if "only one class" in line]
+    assert re.match(rf"{few}:5:11: \d of 12 trials failed: .* \(stratified: true\), or train on more rows$", line)
+    few.write_text(few.read_text().replace("seed: 0}", "seed: 0, stratified: true}"))
+    assert call("run", few, *OPTIONS).code == 0
 
 
 def test_the_traceback_of_a_method_is_kept_and_told_where_asked_for(

@@ -84,6 +84,34 @@ def test_the_config_is_one_that_a_run_takes(kind: str, rng: np.random.Generator)
     assert {"fisher", "rfe", "random"} <= {ranking.method for ranking in config.rankings}
 
 
+@pytest.mark.parametrize(
+    ("rows_per_class", "options", "is_stratified"), [(3, (), True), (10, (), False), (3, ("--groups", "site"), False)]
+)
+def test_a_class_of_few_rows_is_in_both_parts(
+    rng: np.random.Generator, rows_per_class: int, options: tuple[str, ...], is_stratified: bool
+) -> None:
+    y = np.repeat(np.arange(30), rows_per_class)
+    frame = table(rng, len(y), 3).assign(y=[f"class {code:02d}" for code in y], site=np.arange(len(y)) // 2)
+    frame.to_csv("mine.csv", index=False)
+    fsvm("init", "mine.csv", "--target", "y", *options)
+    config = load_any("mine.yaml").config
+    assert config.protocol.stratified == is_stratified
+
+
+def test_thirty_classes_of_three_rows_end_well_and_recommend_nothing(rng: np.random.Generator) -> None:
+    y = np.repeat(np.arange(30), 3)
+    table(rng, 90, 3).assign(y=[f"class {code:02d}" for code in y]).to_csv("mine.csv", index=False)
+    fsvm("init", "mine.csv", "--target", "y")
+    config = Path("mine.yaml")
+    short(config, splits=2, permutations=0)
+    # Every other ranking would train some thousand machines of pairs more.
+    text = re.sub(r"C: \[[^]]*\]", "C: [1]", config.read_text())
+    config.write_text(re.sub(r"^  - {method: (?!fisher).*\n", "", text, flags=re.M))
+    run = fsvm("run", config, "--jobs", 1)
+    assert run.exit_code == 0
+    assert "No subset is recommended: of class 'class 00' there are 3 rows" in " ".join(run.stdout.split())
+
+
 def test_figures_of_merit_for_a_rare_class_are_named(rng: np.random.Generator) -> None:
     table(rng, 100, 4, 0.1).to_csv("mine.csv", index=False)
     fsvm("init", "mine.csv", "--target", "y")

@@ -78,6 +78,10 @@ def test_rows_of_weight_zero_are_left_out_and_said(tmp_path: Path) -> None:
         (["many"] * 90, "'times' weighs no rows, since it holds no numbers"),
         (np.where(TIMES == 1, -1, TIMES), "'times' weighs no rows, since a value is negative or infinite"),
         (np.zeros(90), "'times' weighs no rows, since all values are 0"),
+        (
+            np.where(table()["y"] == "ill", 1, 0),
+            r"'y' has only one class \(ill\) in the rows whose weight 'times' is above 0",
+        ),
         (np.where(TIMES == 1, np.nan, TIMES), r"missing values in \d+ of 90 rows; by column: 'times'"),
     ],
 )
