@@ -11,6 +11,7 @@ import math
 import os
 import signal
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import click
@@ -52,6 +53,8 @@ GC_THRESHOLD_OBJECTS = 250_000
 """Allocations between garbage collections: more than the imports of the libraries make, which saves a sixth of them."""
 INTERRUPTED_EXIT_CODE = 128 + signal.SIGINT
 TERMINATED_EXIT_CODE = 128 + signal.SIGTERM
+
+SECONDS_UNTIL_REPEATED = 0.1
 
 
 class Terminated(BaseException):
@@ -100,6 +103,7 @@ def main() -> None:
     """
     use_common_cpu_features()
     signal.signal(signal.SIGTERM, _terminate)
+    sys.unraisablehook = _repeat_ignored_signal
     gc.set_threshold(GC_THRESHOLD_OBJECTS)
     # Python's two collections at exit would add a sixth to the time that ranking a small table takes.
     atexit.register(gc.freeze)
@@ -122,6 +126,8 @@ def _run() -> int:
         click.echo(f"fsvm: {_out_of_memory()}", err=True)
         code = UsageError.exit_code
     except (ImportError, SystemError) as error:
+        if (interruption := _interruption_behind(error)) is not None:
+            return _say_why_it_ends(interruption)
         # Raised by libraries that cannot be mapped into the address space.
         if address_space() == math.inf:
             raise
@@ -135,13 +141,37 @@ def _run() -> int:
         # Numba may write compiled code at any time.
         click.echo(f"fsvm: {_describe(error)}", err=True)
         code = DataError.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("fsvm: interrupted; what was finished is kept, and running again does the rest", err=True)
-        code = INTERRUPTED_EXIT_CODE
-    except Terminated:
-        click.echo("fsvm: terminated; what was finished is kept, and running again does the rest", err=True)
-        code = TERMINATED_EXIT_CODE
+    except (KeyboardInterrupt, click.Abort, Terminated) as error:
+        code = _say_why_it_ends(error)
     return code
+
+
+def _say_why_it_ends(interruption: BaseException) -> int:
+    """Print that Ctrl-C or SIGTERM ended the process, and return the exit code."""
+    is_terminated = isinstance(interruption, Terminated)
+    how = "terminated" if is_terminated else "interrupted"
+    click.echo(f"fsvm: {how}; what was finished is kept, and running again does the rest", err=True)
+    return TERMINATED_EXIT_CODE if is_terminated else INTERRUPTED_EXIT_CODE
+
+
+def _interruption_behind(error: BaseException) -> BaseException | None:
+    """Return the interruption that a library which was being loaded turned into its own error, or None."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, (KeyboardInterrupt, Terminated)):
+        cause = cause.__cause__ or cause.__context__
+    return cause
+
+
+def _repeat_ignored_signal(unraisable: sys.UnraisableHookArgs) -> None:
+    """Deliver a signal once more whose exception Python could not raise, as in a weak reference's callback in numba."""
+    numbers = {KeyboardInterrupt: signal.SIGINT, Terminated: signal.SIGTERM}
+    number = numbers.get(unraisable.exc_type)
+    if number is None:
+        sys.__unraisablehook__(unraisable)
+        return
+    timer = threading.Timer(SECONDS_UNTIL_REPEATED, signal.raise_signal, [number])
+    timer.daemon = True
+    timer.start()
 
 
 def _out_of_memory() -> str:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import signal
+import sys
 import tempfile
 import threading
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from fsvm_cli.experiment.trial import DrawnTrial, run_compared_methods
 from fsvm_cli.jit_cache import CACHE_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Collection, Generator, Iterable, Iterator
     from types import FrameType
 
     from fsvm_cli.experiment.experiment import Experiment
@@ -38,15 +39,16 @@ ALARM_SIGNAL: int | None = getattr(signal, "SIGALRM", None)
 def repeated_signals() -> Generator[None]:
     """Deliver SIGINT and SIGTERM repeatedly until their exception ends the block.
 
-    While numba compiles, the handler's exception may be raised in a callback from C, where Python prints and ignores
-    it. On systems without an alarm (Windows) the signal is delivered once more, at the end of the block. Has no effect
-    in threads other than the main one, which receive no signals.
+    While numba compiles, the handler's exception may be raised in a callback, such as that of a weak reference, where
+    Python ignores it; that is not printed. On systems without an alarm (Windows) the signal is delivered once more, at
+    the end of the block. Has no effect in threads other than the main one, which receive no signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     usual = {number: signal.getsignal(number) for number in (int(signal.SIGINT), int(signal.SIGTERM))}
     received: list[int] = []
+    raised: list[BaseException] = []
 
     def repeat(number: int, frame: FrameType | None) -> None:
         if number != ALARM_SIGNAL:
@@ -57,20 +59,47 @@ def repeated_signals() -> Generator[None]:
     def deliver(frame: FrameType | None) -> None:
         handler = usual[received[-1]]
         if callable(handler):
-            handler(received[-1], frame)
+            with _noting(raised):
+                handler(received[-1], frame)
 
     handlers = usual if ALARM_SIGNAL is None else usual | {ALARM_SIGNAL: signal.getsignal(ALARM_SIGNAL)}
     for number, handler in handlers.items():
         if callable(handler) or number == ALARM_SIGNAL:
             signal.signal(number, repeat)
     try:
-        yield
+        with _not_printing(raised):
+            yield
     finally:
         _set_alarm(0.0)
         for number, handler in handlers.items():
             signal.signal(number, handler)
     if received:
         deliver(None)
+
+
+@contextmanager
+def _noting(raised: list[BaseException]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        raised.append(error)
+        raise
+
+
+@contextmanager
+def _not_printing(raised: Collection[BaseException]) -> Iterator[None]:
+    """Let Python not print that it ignores one of these."""
+    usual = sys.unraisablehook
+
+    def print_others(unraisable: sys.UnraisableHookArgs) -> None:
+        if not any(error is unraisable.exc_value for error in raised):
+            usual(unraisable)
+
+    sys.unraisablehook = print_others
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
 
 
 def _set_alarm(seconds: float) -> None:
