@@ -174,17 +174,19 @@ class Objective:
 
     def at(self, v: NDArray[np.float64], alpha0: NDArray[np.float64]) -> Point:
         """Train the machine at some weights, beginning at `alpha0`."""
-        statistic = self._weighted.statistic(feature_weights(self.kernel, v))
+        weights = feature_weights(self.kernel, v)
+        statistic = self._weighted.statistic(weights)
         gram = self._weighted.gram(statistic)
+        problem = DualProblem(gram, self.y, self.C)
         trained = solve(
-            DualProblem(gram, self.y, self.C),
+            problem,
             tolerance=self.tolerance,
             solver=self.solver,
             alpha0=alpha0,
             on_failure="flag",
         )
-        rounding = kernel_at(self.kernel, v).rounding_of_sum(self.X).of_machine()
-        found = stated(DualProblem(gram, self.y, self.C, rounding=rounding), trained, self.tolerance)
+        rounding = self._weighted.kernel.with_weights(weights).rounding_of_sum(self.X).of_machine()
+        found = stated(problem.with_rounding(rounding), trained, self.tolerance)
         fit = found.objective if self.variant == "saddle" else float(found.alpha.sum()) - found.objective
         return Point(v, statistic, found.alpha, fit + self.penalty.value(v), found.converged)
 
