@@ -483,9 +483,16 @@ def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> 
             return q_values
     except CollinearError as error:
         of, *others = [dataset.feature_names[ranked[each]] for each in (error.column, *error.others)]
+        column = names[columns[ranked[error.column]]]
+        drop = f"--drop {shlex.quote(brief(column))}"
+        remedy = (
+            f"drop one of these ({drop})"
+            if column == of
+            else f"number the words (--categorical ordinal), or drop the column ({drop})"
+        )
         raise UsageError(
             f"{dataset.name}: '{brief(of)}' is a linear combination of {quoted(others)}: no knockoff can be told from "
-            f"it; drop one of these (--drop {shlex.quote(brief(of))}), or take --fdr permuted"
+            f"it; {remedy}, or take --fdr permuted"
         ) from error
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}; or take --fdr permuted, or leave --fdr out") from error

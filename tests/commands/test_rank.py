@@ -203,6 +203,18 @@ def test_q_values_are_those_of_the_columns_that_vary(tmp_path: Path) -> None:
         assert beside == alone | {"e": 1.0, "f": 1.0}
 
 
+def test_words_of_a_column_that_are_collinear_are_told_with_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "words.csv"
+    table = read_csv(numbers(tmp_path / "mine.csv")).assign(constant=1, colour=["red", "blue", "green"] * 10)
+    table[["constant", "a", "colour", "b", "c", "d", "kind"]].to_csv(path, index=False)
+    arguments = ("--target", "kind", "--method", "fisher", "--fdr", "knockoffs", "--categorical")
+    message = error_of(UsageError, path, *arguments, "one-hot")
+    assert re.search(r"'colour=\w+' is a linear combination of 'colour=\w+', 'colour=\w+': no knockoff can be", message)
+    assert "number the words (--categorical ordinal), or drop the column (--drop colour), or take" in message
+    for remedy in (("ordinal",), ("one-hot", "--drop", "colour")):
+        assert rank(path, *arguments, *remedy).exit_code == 0
+
+
 def test_a_constant_column_that_is_always_kept_comes_first(tmp_path: Path) -> None:
     table = read_csv(numbers(tmp_path / "mine.csv")).assign(e=1, f=2)
     table[[*"eabfcd", "kind"]].to_csv(tmp_path / "wide.csv", index=False)
