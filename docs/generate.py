@@ -260,6 +260,7 @@ FINDINGS_BEGIN, FINDINGS_END = "<!-- findings -->", "<!-- /findings -->"
 N_FINDINGS_IN_README = 2
 TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 SAMPLERS_BEGIN, SAMPLERS_END = "<!-- samplers -->", "<!-- /samplers -->"
+DISCOVERIES_BEGIN, DISCOVERIES_END = "<!-- false discoveries -->", "<!-- /false discoveries -->"
 GUIDANCE_BEGIN, GUIDANCE_END = "<!-- guidance -->", "<!-- /guidance -->"
 INTRODUCTION = """\
 Each published claim is counted once, by the experiment that decides it; [how claims are judged](../verdicts.md). The
@@ -396,6 +397,35 @@ def samplers(measured: Path) -> str:
     return "\n".join(["", *table, "", of_one, "", *(f"- {row.name}: {row['note']}" for row in growth), ""])
 
 
+def write_discoveries() -> None:
+    """Put into the page of the data what controls discover, as `python -m benchmarks.false_discovery` has measured."""
+    measured = ROOT / "results" / "false-discovery.csv"
+    _put_between(DISCOVERIES_BEGIN, discoveries(measured), DISCOVERIES_END, ROOT / "docs" / "data.md")
+
+
+def discoveries(measured: Path) -> str:
+    """List the shares of false discoveries and of relevant columns that are found, in % with intervals of 95 %."""
+
+    def interval(row: pd.Series, name: str) -> str:
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        return "" if pd.isna(row[name]) else f"{row[name]:.1f} [{low:.1f}, {high:.1f}]"
+
+    rows = [
+        (
+            row["by"],
+            row["controls"],
+            f"correlation {row['correlation']:g}" if row["correlation"] else "independent",
+            row["n_relevant"],
+            row["n_tables"],
+            interval(row, "false"),
+            interval(row, "found"),
+        )
+        for _, row in pd.read_csv(measured).iterrows()
+    ]
+    columns = ("by", "controls", "columns", "relevant", "tables", "false discoveries, %", "relevant ones found, %")
+    return "\n".join(["", *_table(columns, rows), ""])
+
+
 def write_ascents(root: Path) -> None:
     """Put into the page of the evidence the accuracies of machines whose ascents go further, or climb another way."""
     page = ROOT / "docs" / "evidence.md"
@@ -497,6 +527,7 @@ if __name__ == "__main__":
     write_open_claims(ROOT / "results")
     write_findings_of_readme()
     write_samplers()
+    write_discoveries()
     write_ascents(ROOT / "results")
     write_guidance(ROOT / "results")
     write_times(ROOT / "results")

@@ -219,6 +219,14 @@ def test_what_samplers_take_is_that_of_the_benchmarks() -> None:
     assert sum("for 500 to 8000 rows" in line for line in lines) == 2
 
 
+def test_the_false_discoveries_of_the_page_are_those_of_the_results() -> None:
+    measured = CHECKOUT / "results" / "false-discovery.csv"
+    begin, end = generate.DISCOVERIES_BEGIN, generate.DISCOVERIES_END
+    written = f"{begin}{generate.discoveries(measured)}{end}"
+    assert written in (DOCS / "data.md").read_text(encoding="utf-8"), "run: python docs/generate.py"
+    assert {by.split()[0] for by in pd.read_csv(measured)["by"]} == {"fsvm,", "hidimstat", "knockpy"}
+
+
 @pytest.mark.parametrize("name", sorted(generate.ASCENTS))
 def test_the_ascents_of_the_page_of_the_evidence_are_those_of_the_results(name: str) -> None:
     written = generate.ascents(CHECKOUT / "results", *generate.ASCENTS[name])
