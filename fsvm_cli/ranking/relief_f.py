@@ -9,12 +9,14 @@ from annotated_types import Ge
 from numba import njit
 
 from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.svm.compiled import ALLOCATING, COMPILED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FEATURES_PER_PASS = 4
-"""Features whose differences are added up before the distances are written back: memory is what costs time."""
+FEATURES_PER_PASS = SAMPLES_PER_PASS = 4
+"""Features whose differences are added up before distances are written back, and samples to which the same features
+have differences: memory is what costs time."""
 
 
 class ReliefF(Ranker):
@@ -86,7 +88,7 @@ class ReliefF(Ranker):
         return scores
 
 
-@njit(cache=True, nogil=True)
+@njit(**ALLOCATING)
 def _nearest_of_each_class(
     columns: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_neighbors: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -111,55 +113,81 @@ def _nearest_of_each_class(
     nearest = np.empty((n_classes, n_samples, n_neighbors), np.intp)
     radius = np.full((n_classes, n_samples, n_neighbors), np.inf)
     found = np.zeros((n_classes, n_samples), np.intp)
-    farthest = np.full((n_classes, n_samples), np.inf)
-    distance = np.empty(n_samples)
-    for sample in range(n_samples):
-        _distances_to_later(columns, sample, distance)
-        own = y[sample]
-        for other in range(sample + 1, n_samples):
-            away, code = distance[other], y[other]
-            # Strictly nearer, in the order of the rows: the first of equals stays.
-            if away < farthest[code, sample]:
-                _insert(other, away, nearest[code, sample], radius[code, sample])
-                farthest[code, sample] = radius[code, sample, -1]
-                found[code, sample] = min(found[code, sample] + 1, n_neighbors)
-            if away < farthest[own, other]:
-                _insert(sample, away, nearest[own, other], radius[own, other])
-                farthest[own, other] = radius[own, other, -1]
-                found[own, other] = min(found[own, other] + 1, n_neighbors)
+    distances = np.empty((SAMPLES_PER_PASS, n_samples))
+    for first in range(0, n_samples, SAMPLES_PER_PASS):
+        _distances_from(columns, first, distances)
+        for sample in range(first, min(first + SAMPLES_PER_PASS, n_samples)):
+            _take_neighbors(sample, distances[sample - first], y, nearest, radius, found)
     return nearest, found
 
 
-@njit(cache=True, nogil=True)
-def _distances_to_later(columns: NDArray[np.float64], sample: int, distance: NDArray[np.float64]) -> None:
-    """Fill in the city-block distances of one sample to all that come after it."""
-    later = distance[sample + 1 :]
-    later[:] = 0.0
+@njit(**COMPILED)
+def _distances_from(columns: NDArray[np.float64], first: int, distances: NDArray[np.float64]) -> None:
+    """Fill in the city-block distances of some samples, from `first` on, to all from `first` on.
+
+    Four samples and four features at a time: what is loaded serves sixteen differences.
+    """
+    last = columns.shape[1] - 1
+    p, q, r, s = first, min(first + 1, last), min(first + 2, last), min(first + 3, last)
+    # Slices from here on: indices that may be negative would keep the loop from using vector instructions.
+    to_p, to_q, to_r, to_s = distances[0, first:], distances[1, first:], distances[2, first:], distances[3, first:]
+    to_p[:], to_q[:], to_r[:], to_s[:] = 0.0, 0.0, 0.0, 0.0
     for j in range(0, columns.shape[0], FEATURES_PER_PASS):
-        # Slices from here on: indices that may be negative would keep the loop from using vector instructions.
-        a, b = columns[j, sample + 1 :], columns[j + 1, sample + 1 :]
-        c, d = columns[j + 2, sample + 1 :], columns[j + 3, sample + 1 :]
-        own_a, own_b, own_c, own_d = (
-            columns[j, sample],
-            columns[j + 1, sample],
-            columns[j + 2, sample],
-            columns[j + 3, sample],
-        )
-        for i in range(later.size):
-            later[i] += (abs(a[i] - own_a) + abs(b[i] - own_b)) + (abs(c[i] - own_c) + abs(d[i] - own_d))
+        a, b, c, d = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+        a_p, b_p, c_p, d_p = a[p], b[p], c[p], d[p]
+        a_q, b_q, c_q, d_q = a[q], b[q], c[q], d[q]
+        a_r, b_r, c_r, d_r = a[r], b[r], c[r], d[r]
+        a_s, b_s, c_s, d_s = a[s], b[s], c[s], d[s]
+        a, b, c, d = a[first:], b[first:], c[first:], d[first:]
+        for i in range(to_p.size):
+            a_i, b_i, c_i, d_i = a[i], b[i], c[i], d[i]
+            to_p[i] += (abs(a_i - a_p) + abs(b_i - b_p)) + (abs(c_i - c_p) + abs(d_i - d_p))
+            to_q[i] += (abs(a_i - a_q) + abs(b_i - b_q)) + (abs(c_i - c_q) + abs(d_i - d_q))
+            to_r[i] += (abs(a_i - a_r) + abs(b_i - b_r)) + (abs(c_i - c_r) + abs(d_i - d_r))
+            to_s[i] += (abs(a_i - a_s) + abs(b_i - b_s)) + (abs(c_i - c_s) + abs(d_i - d_s))
 
 
-@njit(cache=True, nogil=True)
-def _insert(row: int, away: float, nearest: NDArray[np.intp], radius: NDArray[np.float64]) -> None:
+@njit(**COMPILED)
+def _take_neighbors(  # noqa: PLR0917
+    sample: int,
+    distance: NDArray[np.float64],
+    y: NDArray[np.intp],
+    nearest: NDArray[np.intp],
+    radius: NDArray[np.float64],
+    found: NDArray[np.intp],
+) -> None:
+    """Take the samples after one as its neighbours, and it as theirs, where they are near enough."""
+    own, last = y[sample], radius.shape[2] - 1
+    for other in range(sample + 1, distance.size):
+        away, code = distance[other], y[other]
+        # Strictly nearer, in the order of the rows: the first of equals stays.
+        if away < radius[code, sample, last]:
+            _insert(nearest, radius, found, code, sample, other, away)
+        if away < radius[own, other, last]:
+            _insert(nearest, radius, found, own, other, sample, away)
+
+
+@njit(**COMPILED)
+def _insert(  # noqa: PLR0917
+    nearest: NDArray[np.intp],
+    radius: NDArray[np.float64],
+    found: NDArray[np.intp],
+    code: int,
+    sample: int,
+    row: int,
+    away: float,
+) -> None:
     """Put a row where it belongs in a list in ascending distance, whose last entry falls out."""
-    rank = radius.size - 1
-    while rank > 0 and radius[rank - 1] > away:
-        nearest[rank], radius[rank] = nearest[rank - 1], radius[rank - 1]
+    rank = radius.shape[2] - 1
+    while rank > 0 and radius[code, sample, rank - 1] > away:
+        nearest[code, sample, rank] = nearest[code, sample, rank - 1]
+        radius[code, sample, rank] = radius[code, sample, rank - 1]
         rank -= 1
-    nearest[rank], radius[rank] = row, away
+    nearest[code, sample, rank], radius[code, sample, rank] = row, away
+    found[code, sample] = min(found[code, sample] + 1, radius.shape[2])
 
 
-@njit(cache=True, nogil=True)
+@njit(**ALLOCATING)
 def _mean_differences(
     columns: NDArray[np.float64],
     y: NDArray[np.intp],
@@ -182,12 +210,23 @@ def _mean_differences(
     """
     n_features, n_samples = columns.shape
     scores = np.zeros(n_features)
-    for j in range(n_features):
-        column = columns[j]
+    for j in range(0, n_features, FEATURES_PER_PASS):
+        a, b, c, d = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+        score_a, score_b, score_c, score_d = 0.0, 0.0, 0.0, 0.0
         for sample in range(n_samples):
+            own_a, own_b, own_c, own_d = a[sample], b[sample], c[sample], d[sample]
             for code in range(len(weights)):
-                total = 0.0
+                total_a, total_b, total_c, total_d = 0.0, 0.0, 0.0, 0.0
                 for rank in range(found[code, sample]):
-                    total += abs(column[nearest[code, sample, rank]] - column[sample])
-                scores[j] += weights[y[sample], code] * total / max(found[code, sample], 1)
+                    row = nearest[code, sample, rank]
+                    total_a += abs(a[row] - own_a)
+                    total_b += abs(b[row] - own_b)
+                    total_c += abs(c[row] - own_c)
+                    total_d += abs(d[row] - own_d)
+                weight, number = weights[y[sample], code], max(found[code, sample], 1)
+                score_a += weight * total_a / number
+                score_b += weight * total_b / number
+                score_c += weight * total_c / number
+                score_d += weight * total_d / number
+        scores[j], scores[j + 1], scores[j + 2], scores[j + 3] = score_a, score_b, score_c, score_d
     return scores
