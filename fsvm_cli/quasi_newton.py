@@ -147,17 +147,18 @@ def _step_down(function: Function, place: Callable[[Array], Array], here: Minimu
 def _direction(slope: Array, pairs: list[tuple[Array, Array]], is_free: NDArray[np.bool_], first_step: float) -> Array:
     """Return the quasi-Newton direction in the free variables, by the two-loop recursion of L-BFGS."""
     direction = np.where(is_free, -slope, 0.0)
-    known = [(np.where(is_free, s, 0.0), np.where(is_free, y, 0.0)) for s, y in pairs]
-    known = [(s, y) for s, y in known if s @ y > MIN_CURVATURE_COSINE * np.linalg.norm(s) * np.linalg.norm(y)]
+    in_free = np.where(is_free, np.reshape(pairs, (len(pairs), 2, len(slope))), 0.0)
+    steps, changes = in_free[:, 0], in_free[:, 1]
+    along = np.einsum("ij,ij->i", steps, changes)
+    squared_steps, squared_changes = np.einsum("ij,ij->i", steps, steps), np.einsum("ij,ij->i", changes, changes)
+    known = np.flatnonzero(along > MIN_CURVATURE_COSINE * np.sqrt(squared_steps) * np.sqrt(squared_changes)).tolist()
     if not known:
         return direction / max(float(np.linalg.norm(direction)) / first_step, 1.0)
-    shares = []
-    for s, y in reversed(known):
-        share = (s @ direction) / (s @ y)
-        direction = direction - share * y
-        shares.append(share)
-    s, y = known[-1]
-    direction *= (s @ y) / (y @ y)
-    for (s, y), share in zip(known, reversed(shares), strict=True):
-        direction = direction + (share - (y @ direction) / (s @ y)) * s
+    shares = {}
+    for k in reversed(known):
+        shares[k] = (steps[k] @ direction) / along[k]
+        direction -= shares[k] * changes[k]
+    direction *= along[known[-1]] / squared_changes[known[-1]]
+    for k in known:
+        direction += (shares[k] - (changes[k] @ direction) / along[k]) * steps[k]
     return direction if direction @ slope < 0 else np.where(is_free, -slope, 0.0)

@@ -30,12 +30,15 @@ class Bound:
     machine : DualSolution
     converged : bool
         Whether all that the bound was computed from reached its tolerance.
+    beta : (n,) array or None
+        Coefficients of the centre of the enclosing ball, where the bound has one.
     """
 
     value: float
     gram_gradient: Array
     machine: DualSolution
     converged: bool
+    beta: Array | None = None
 
 
 def hard_margin_machine(
@@ -79,6 +82,8 @@ def spread(gram: Array) -> float:
 
 def add_gradient_of_ridge(by_entry: Array, relative_ridge: float) -> None:
     """Add to a derivative by the entries of a Gram matrix (n, n) what a ridge of `relative_ridge` spreads adds."""
+    if relative_ridge == 0.0:
+        return
     n, by_ridge = len(by_entry), float(by_entry.trace())
     by_entry -= relative_ridge * by_ridge / n**2
     by_entry.flat[:: n + 1] += relative_ridge * by_ridge / n

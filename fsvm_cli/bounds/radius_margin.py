@@ -49,7 +49,9 @@ class Ball:
         return gradient
 
 
-def enclosing_ball(gram: Array, *, tolerance: float = 1e-6, rounding: Rounding | None = None) -> Ball:
+def enclosing_ball(
+    gram: Array, *, tolerance: float = 1e-6, rounding: Rounding | None = None, beta0: Array | None = None
+) -> Ball:
     """Find the smallest ball that encloses all samples.
 
     Its squared radius is the maximum of sum_i beta_i k_ii - beta' K beta over beta >= 0 with a sum of 1.
@@ -62,6 +64,8 @@ def enclosing_ball(gram: Array, *, tolerance: float = 1e-6, rounding: Rounding |
         The relative gap to reach, > 0.
     rounding : Rounding, optional
         As of `fsvm_cli.svm.DualProblem`: the gap is then that for exact kernel values.
+    beta0 : (n,) array, optional
+        Where to begin: >= 0, with a sum of 1, such as the coefficients on a similar Gram matrix.
 
     Returns
     -------
@@ -73,9 +77,10 @@ def enclosing_ball(gram: Array, *, tolerance: float = 1e-6, rounding: Rounding |
     unit = float(squares.max())
     if not unit > 0.0:
         return Ball(np.full(n, 1.0 / n), 0.0, 0.0, converged=True)
-    start = np.zeros(n)
-    start[squares.argmax()] = 1.0
-    beta = Simplex(len(start)).maximise(around_mean / unit, 0.5 * squares / unit, start, MAX_VIOLATION * tolerance)
+    start = np.zeros(n) if beta0 is None else beta0
+    if beta0 is None:
+        start[squares.argmax()] = 1.0
+    beta = Simplex(n).maximise(around_mean / unit, 0.5 * squares / unit, start, MAX_VIOLATION * tolerance)
     to_centre = around_mean @ beta
     inner = float(beta @ to_centre)
     squared_radius = float(beta @ squares) - inner
@@ -130,4 +135,5 @@ def radius_margin_bound(y: Array, ball: Ball, machine: DualSolution) -> Bound:
     # Both factors of the product may be far from 1 where their product is not.
     steep = np.sqrt(ball.squared_radius) * machine.alpha * y
     gradient = squared_norm * ball.gram_gradient - np.multiply.outer(steep, steep)
-    return Bound(ball.squared_radius * squared_norm, gradient, machine, converged=machine.converged and ball.converged)
+    converged = machine.converged and ball.converged
+    return Bound(ball.squared_radius * squared_norm, gradient, machine, converged, ball.beta)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, pinvh
+from scipy.linalg import lapack, pinvh
 from scipy.special import expit
 
 from fsvm_cli.bounds.bound import Bound
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 RELATIVE_SHIFT = 1e-12
 """On the diagonal, as a part of its largest entry: it gives samples that depend on each other a span of almost 0."""
+MIN_RECIPROCAL_CONDITION = 100.0 * RELATIVE_SHIFT
+"""Of a matrix whose eigenvalues are all above `RELATIVE_SHIFT` for certain, so that its pseudo-inverse is its inverse:
+LAPACK's estimate is too high by a small factor at times."""
 
 
 def predicted_slacks(gram: Array, alpha: Array, *, regularisation: float = 0.0) -> Array:
@@ -114,10 +117,11 @@ def span_bound(
     by_weight = by_entry @ inverse**2 - slope * alpha
     by_alpha = slope * squared_spans - weights / alpha * by_weight
     # P; of support vectors that depend on each other, whose c is not unique, the least movement.
-    moved = pinvh(matrix, rtol=RELATIVE_SHIFT) @ (labels * by_alpha)
+    moved = _pseudo_solve(matrix, labels * by_alpha)
     along = np.multiply.outer(moved, alpha * labels)
     gradient = np.zeros_like(gram)
-    gradient[np.ix_(support, support)] = ((inverse * by_entry) @ inverse - 0.5 * (along + along.T)) / unit
+    rooted = inverse * np.sqrt(by_entry)
+    gradient[np.ix_(support, support)] = (rooted @ rooted.T - 0.5 * (along + along.T)) / unit
     return Bound(float(smooth.sum() + idle), gradient, machine, converged=machine.converged)
 
 
@@ -135,11 +139,30 @@ def _bordered_inverse(matrix: Array, weights: Array) -> Array:
     """
     shifted = matrix + 1.0
     shifted.flat[:: len(weights) + 1] += weights + RELATIVE_SHIFT
-    factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-    inverse = cho_solve(factor, np.eye(len(weights)), check_finite=False)
+    factor, failed = lapack.dpotrf(shifted.T, lower=1, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("the support vectors' Gram matrix is not positive definite")
+    triangle, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    inverse = triangle + np.tril(triangle, -1).T
     sums = inverse.sum(axis=0)
     inverse -= np.multiply.outer(sums, sums) / sums.sum()
     return np.asarray(inverse, dtype=np.float64)
+
+
+def _pseudo_solve(matrix: Array, right: Array) -> Array:
+    """Return the pseudo-inverse of a centred Gram matrix times a vector.
+
+    Where no eigenvalue but that of the ones is small, by a Cholesky factor: with the ones' projector added the matrix
+    is positive definite, and its inverse differs from the pseudo-inverse by that projector.
+    """
+    n = len(right)
+    shifted = matrix + 1.0 / n
+    norm = float(np.abs(shifted).sum(axis=0).max())
+    factor, failed = lapack.dpotrf(shifted.T, lower=1, overwrite_a=1)
+    if not failed and lapack.dpocon(factor, norm, uplo="L")[0] > MIN_RECIPROCAL_CONDITION:
+        solution, _ = lapack.dpotrs(factor, right, lower=1)
+        return np.asarray(solution - right.mean(), dtype=np.float64)
+    return np.asarray(pinvh(matrix, rtol=RELATIVE_SHIFT) @ right, dtype=np.float64)
 
 
 def _squared_spans(inverse: Array, weights: Array) -> Array:

@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.stats
@@ -36,8 +36,28 @@ NEGLIGIBLE_WEIGHT = 10 * np.finfo(np.float64).eps
 """Weight of a value of the Pareto distribution's parameter that is left out, as ArviZ does."""
 
 
-def split_r_hat(draws: Array) -> Array:
-    """Return the rank-normalised split R-hat of each quantity, 1 where all halves of all chains agree.
+class Convergence(NamedTuple):
+    """How well chains agree, and how many independent draws theirs are worth.
+
+    Attributes
+    ----------
+    r_hat : (q,) array
+        The rank-normalised split R-hat of each quantity: the larger of two, of normal scores of the draws, and of those
+        of their distances from the median (Vehtari et al. 2021, section 4.1). Each is the root of the variance of all
+        draws over the mean variance within half chains; 1 for a constant.
+    bulk_size : (q,) array
+        The effective size of the normal scores of the draws; see `effective_sample_size`.
+    tail_size : (q,) array
+        The smaller of the effective sizes for the two `TAIL_QUANTILES`.
+    """
+
+    r_hat: Array
+    bulk_size: Array
+    tail_size: Array
+
+
+def convergence(draws: Array) -> Convergence:
+    """Return the diagnostics of chains that come from the ranks of their draws.
 
     Parameters
     ----------
@@ -46,14 +66,20 @@ def split_r_hat(draws: Array) -> Array:
 
     Returns
     -------
-    (q,) array
-        The larger of two: of normal scores of the draws, and of those of their distances from the median (Vehtari et
-        al. 2021, section 4.1). Each is the root of the variance of all draws over the mean variance within half
-        chains; 1 for a constant.
+    Convergence
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 4 draws.
     """
     halves = _halves(draws)
-    folded = np.abs(halves - np.median(halves, axis=(0, 1)))
-    return np.maximum(_potential_reduction(_normal_scores(halves)), _potential_reduction(_normal_scores(folded)))
+    scores = _normal_scores(halves)
+    folded = np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True))
+    r_hat = np.maximum(_potential_reduction(scores), _potential_reduction(_normal_scores(folded)))
+    limits = np.quantile(draws.reshape(-1, draws.shape[2]), TAIL_QUANTILES, axis=0)
+    tail_sizes = [_effective_size((halves <= limit[:, None, None]).astype(np.float64)) for limit in limits]
+    return Convergence(r_hat, _effective_size(scores), np.minimum(*tail_sizes))
 
 
 def effective_sample_size(draws: Array) -> Array:
@@ -72,21 +98,6 @@ def effective_sample_size(draws: Array) -> Array:
         N log10(N) of N draws; N for a constant.
     """
     return _effective_size(_halves(draws))
-
-
-def bulk_size(draws: Array) -> Array:
-    """Return the effective size of the normal scores of the draws, (q,); see `effective_sample_size`."""
-    return _effective_size(_normal_scores(_halves(draws)))
-
-
-def tail_size(draws: Array) -> Array:
-    """Return the smaller of the effective sizes for the two `TAIL_QUANTILES`, (q,); see `effective_sample_size`."""
-    sizes = [
-        _effective_size(_halves((draws <= np.quantile(draws, part, axis=(0, 1))).astype(np.float64)))
-        for part in TAIL_QUANTILES
-    ]
-    smaller: Array = np.minimum(*sizes)
-    return smaller
 
 
 def energy_fraction(energies: Array) -> Array:
@@ -145,19 +156,27 @@ def pareto_k(log_weights: Array) -> float:
 
 
 def _halves(draws: Array) -> Array:
-    """Return the first and the second half of each chain as chains."""
+    """Return the first and the second half of each chain as chains, (q, 2 n_chains, n_draws / 2)."""
     half = len(draws) // 2
     if half < 2:
         raise ValueError(f"at least 4 draws are needed, not {len(draws)}")
-    return np.concatenate([draws[:half], draws[-half:]], axis=1)
+    return np.ascontiguousarray(np.concatenate([draws[:half], draws[-half:]], axis=1).T)
 
 
 def _normal_scores(chains: Array) -> Array:
-    """Return the normal quantiles of the ranks of each quantity among all draws."""
-    flat = chains.reshape(-1, chains.shape[2])
-    ranks = scipy.stats.rankdata(flat, axis=0)
-    scores: Array = ndtri((ranks - 0.375) / (len(flat) + 0.25)).reshape(chains.shape)
-    return scores
+    """Return the normal quantiles of the ranks of each quantity among all draws; equal ones share their mean rank."""
+    flat = chains.reshape(len(chains), -1)
+    n_all = flat.shape[1]
+    order = np.argsort(flat, axis=1)
+    ordered = np.take_along_axis(flat, order, axis=1)
+    begins = np.ones(flat.shape, dtype=bool)
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    first = np.flatnonzero(begins)
+    behind = np.append(first[1:], flat.size)
+    ranks = np.repeat(0.5 * (first % n_all + (behind - 1) % n_all) + 1.0, behind - first).reshape(flat.shape)
+    scores = np.empty(flat.shape)
+    np.put_along_axis(scores, order, ndtri((ranks - 0.375) / (n_all + 0.25)), axis=1)
+    return scores.reshape(chains.shape)
 
 
 def _potential_reduction(chains: Array) -> Array:
@@ -169,34 +188,36 @@ def _potential_reduction(chains: Array) -> Array:
 
 
 def _effective_size(chains: Array) -> Array:
-    n_draws, n_chains, q = chains.shape
+    q, n_chains, n_draws = chains.shape
     n_all = n_draws * n_chains
     within, total = _variances(chains)
-    spectrum = np.fft.rfft(chains - chains.mean(axis=0), n=2 * n_draws, axis=0)
-    covariances = np.fft.irfft((np.abs(spectrum) ** 2).mean(axis=1), axis=0)[:n_draws] / n_draws
-    correlations = 1.0 - (within - covariances) / np.where(total > 0.0, total, 1.0)
-    correlations[0] = 1.0
+    centred = chains - chains.mean(axis=2, keepdims=True)
+    spectrum = np.fft.rfft(centred, n=2 * n_draws)
+    powers = (spectrum.real**2 + spectrum.imag**2).mean(axis=1)
+    covariances = np.fft.irfft(powers)[:, :n_draws] / n_draws
+    correlations = 1.0 - (within[:, None] - covariances) / np.where(total > 0.0, total, 1.0)[:, None]
+    correlations[:, 0] = 1.0
     # One pair more than are summed: of the first that is not positive its even part counts once.
     n_pairs = 1 + max(0, (n_draws - 3) // 2)
-    pairs = correlations[: 2 * n_pairs].reshape(n_pairs, 2, q).sum(axis=1)
-    counted = np.logical_and.accumulate(pairs[:-1] > 0.0, axis=0)
-    summed = np.where(counted, np.minimum.accumulate(pairs[:-1], axis=0), 0.0).sum(axis=0)
-    last, quantities = counted.sum(axis=0), np.arange(q)
-    beyond = correlations[2 * last, quantities]
-    beyond = np.where((beyond > 0.0) | (pairs[last, quantities] >= 0.0), beyond, 0.0)
+    pairs = correlations[:, : 2 * n_pairs].reshape(q, n_pairs, 2).sum(axis=2)
+    counted = np.logical_and.accumulate(pairs[:, :-1] > 0.0, axis=1)
+    summed = np.where(counted, np.minimum.accumulate(pairs[:, :-1], axis=1), 0.0).sum(axis=1)
+    last, quantities = counted.sum(axis=1), np.arange(q)
+    beyond = correlations[quantities, 2 * last]
+    beyond = np.where((beyond > 0.0) | (pairs[quantities, last] >= 0.0), beyond, 0.0)
     times = np.maximum(2.0 * summed - 1.0 + beyond, 1.0 / np.log10(n_all))
-    sizes: Array = np.where(np.ptp(chains, axis=(0, 1)) > 0.0, n_all / times, n_all)
+    sizes: Array = np.where(np.ptp(chains, axis=(1, 2)) > 0.0, n_all / times, n_all)
     return sizes
 
 
 def _variances(chains: Array) -> tuple[Array, Array]:
     """Return mean variances within chains, and variances of all draws, (q,)."""
-    within = chains.var(axis=0, ddof=1).mean(axis=0)
-    means = chains.mean(axis=0)
-    between = means.var(axis=0, ddof=1)
+    within = chains.var(axis=2, ddof=1).mean(axis=1)
+    means = chains.mean(axis=2)
+    between = means.var(axis=1, ddof=1)
     # Rounding of the mean of what never moves is no spread.
-    between[np.ptp(means, axis=0) <= np.finfo(np.float64).eps * np.abs(means).max(axis=0)] = 0.0
-    return within, within * (1.0 - 1.0 / len(chains)) + between
+    between[np.ptp(means, axis=1) <= np.finfo(np.float64).eps * np.abs(means).max(axis=1)] = 0.0
+    return within, within * (1.0 - 1.0 / chains.shape[2]) + between
 
 
 CHAINS_SHOWN = 4
@@ -226,7 +247,8 @@ def chain_traces(posterior: Posterior, rng: np.random.Generator) -> dict[str, ND
     """
     draws = sample(posterior, SamplerSettings(), rng)
     n_draws = len(draws.points)
-    sizes = bulk_size(draws.points)
+    found = convergence(draws.points)
+    sizes = found.bulk_size
     slowest = draws.points[:, :, np.argmin(sizes)]
     ranks = (scipy.stats.rankdata(slowest).reshape(slowest.shape) - 0.5) / slowest.size
     points = draws.points[:, :CHAINS_SHOWN].transpose(1, 0, 2).reshape(CHAINS_SHOWN * n_draws, -1)
@@ -237,6 +259,6 @@ def chain_traces(posterior: Posterior, rng: np.random.Generator) -> dict[str, ND
         "coordinate": slowest[:, :CHAINS_SHOWN].T.ravel(),
         "rank": ranks[:, :CHAINS_SHOWN].T.ravel(),
         "acceptance": np.repeat(draws.acceptance[:CHAINS_SHOWN], n_draws),
-        "r_hat": np.full(len(points), split_r_hat(draws.points).max()),
+        "r_hat": np.full(len(points), found.r_hat.max()),
         "effective_size": np.full(len(points), sizes.min()),
     }

@@ -120,10 +120,11 @@ class Hinge(Loss):
     name: ClassVar[str] = "hinge"
 
     def value(self, margins: Array) -> Array:  # noqa: D102 - as in Loss
-        return np.maximum(0.0, 1.0 - margins)
+        shortfall = 1.0 - margins
+        return np.maximum(shortfall, 0.0, out=shortfall)
 
     def slope(self, margins: Array) -> Array:  # noqa: D102 - as in Loss
-        return -(margins < 1.0).astype(np.float64)
+        return np.multiply(margins < 1.0, -1.0)
 
     def smoothed(self, margins: Array, spreads: Array) -> Smoothed:  # noqa: D102 - as in Loss
         u = (1.0 - margins) / spreads

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from fsvm_cli.evidence.diagnostics import bulk_size, energy_fraction, split_r_hat, tail_size
+from fsvm_cli.evidence.diagnostics import convergence, energy_fraction
 from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient, posterior_averages
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
 from fsvm_cli.evidence.importance import MIN_EFFECTIVE_DRAWS, ImportanceSettings, importance_averages
@@ -130,13 +130,13 @@ class SamplerReport(NamedTuple):
     leapfrog_step : float
         Δτ of the chains.
     r_hat : float
-        The largest over the coordinates; see `split_r_hat`.
+        The largest over the coordinates; see `diagnostics.Convergence`.
     effective_size : float
-        Of weighted draws; of chains the smallest over the coordinates, see `bulk_size`.
+        Of weighted draws; of chains the smallest over the coordinates, see `diagnostics.Convergence`.
     log_evidence, log_evidence_error : float
         1/n ln Q(Y | X) and its standard deviation, which only weighted draws tell.
     tail_size : float
-        Of chains, the smallest over the coordinates; see `diagnostics.tail_size`.
+        Of chains, the smallest over the coordinates; see `diagnostics.Convergence`.
     energy_fraction : float
         The smallest over the chains; see `diagnostics.energy_fraction`.
     pareto_k : float
@@ -249,7 +249,8 @@ def _averages(
             *of_chains, weighted.effective_size, *evidence, pareto_k=weighted.pareto_k
         )
     draws = sample(posterior, settings, rng)
-    r_hat, effective_size = float(split_r_hat(draws.points).max()), float(bulk_size(draws.points).min())
+    found = convergence(draws.points)
+    r_hat, effective_size = float(found.r_hat.max()), float(found.bulk_size.min())
     acceptance = float(draws.acceptance.mean())
     if effective_size < MIN_EFFECTIVE_DRAWS or r_hat > MAX_R_HAT_OF_LAST_SAMPLER:
         raise SamplingError(
@@ -264,7 +265,7 @@ def _averages(
         effective_size,
         np.nan,
         np.nan,
-        tail_size=float(tail_size(draws.points).min()),
+        tail_size=float(found.tail_size.min()),
         energy_fraction=float(np.min(energy_fraction(draws.energies))),
     )
     return posterior_averages(posterior, draws.points), report

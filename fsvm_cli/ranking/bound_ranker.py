@@ -5,6 +5,7 @@ Source: Weston et al. (2000). `RadiusMargin` and `Span` differ in the bound alon
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from abc import abstractmethod
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Rounding
     from fsvm_cli.svm.solvers.dual import DualSolution, Solver
 
-    Bounds = Callable[[Array, Array, Sequence[DualSolution], Rounding], Sequence[Bound]]
+    Bounds = Callable[[Array, Array, Sequence[DualSolution], Rounding, Array | None], Sequence[Bound]]
 
 MIN_SCALE, MAX_SCALE = 2.0**-10, 1.0
 """Limits of the scales. At 0 every derivative vanishes, and a relevant feature could not return. Above 1 there are
@@ -51,6 +52,22 @@ SCALE_PREFIX = "scale of "
 
 
 @dataclass(frozen=True, eq=False)
+class WarmStart:
+    """Coefficients at some scales, where machines and ball at similar scales begin.
+
+    Attributes
+    ----------
+    alphas : tuple of ndarray or None, one of each machine, shape (n_samples,)
+        None of a machine that missed its gap.
+    beta : ndarray, shape (n_samples,), or None
+        Of the enclosing ball, where the bound has one.
+    """
+
+    alphas: tuple[NDArray[np.float64] | None, ...]
+    beta: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, eq=False)
 class BoundPoint:
     """Scales of features, and the bounds there.
 
@@ -62,11 +79,14 @@ class BoundPoint:
         Its derivative by each scale.
     converged : bool
         Whether the bounds are what they should be to within the tolerance.
+    starts : tuple of WarmStart
+        One of each task; of a single data set one.
     """
 
     value: float
     slope: NDArray[np.float64]
     converged: bool
+    starts: tuple[WarmStart, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +105,8 @@ class BoundObjective:
     relative_ridge : float
         A further ridge, in units of the mean squared distance of the samples from their mean in feature space.
     bounds : callable
-        Takes Gram matrix, labels, machines and what rounding does to kernel values, and returns a `Bound` of each.
+        Takes Gram matrix, labels, machines, what rounding does to kernel values and where the ball begins, and returns
+        a `Bound` of each.
     tolerance, solver
         As in `fsvm_cli.svm.solve`.
     """
@@ -99,8 +120,16 @@ class BoundObjective:
     tolerance: float
     solver: Solver
 
-    def at(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> BoundPoint:
+    def at(self, features: NDArray[np.intp], s: NDArray[np.float64], starts: Sequence[WarmStart] = ()) -> BoundPoint:
         """Train the machines on some features, scaled by s, and compute their bounds.
+
+        Parameters
+        ----------
+        features : ndarray of int, shape (n_scales,)
+        s : ndarray, shape (n_scales,)
+        starts : sequence of WarmStart
+            Those of a point nearby; none for a start from nothing. Where they begin moves results by no more than
+            rounding.
 
         Raises
         ------
@@ -110,17 +139,19 @@ class BoundObjective:
         X, kernel, own = self._scaled(features, s)
         gram = self._gram(X, kernel)
         rounding = kernel.rounding(X).of_machine()
-        found = self.bounds(gram, self.labels, self._machines(gram, rounding), rounding)
+        alphas, beta = (starts[0].alphas, starts[0].beta) if starts else ((), None)
+        found = self.bounds(gram, self.labels, self._machines(gram, rounding, alphas), rounding, beta)
         value = sum(bound.value for bound in found)
         if not value > 0:
             raise FloatingPointError("the kernel is the same for all samples")
-        by_entry = np.sum([bound.gram_gradient for bound in found], axis=0)
+        by_entry = functools.reduce(np.add, [bound.gram_gradient for bound in found])
         add_gradient_of_ridge(by_entry, self.relative_ridge)
         return BoundPoint(
             value=value,
             # Of two features that are multiplied, a weight w is a scale of sqrt(w) of each.
             slope=2.0 * own * kernel.weight_gradient(X, X, by_entry) / s,
             converged=all(bound.converged for bound in found),
+            starts=(_start_of(found),),
         )
 
     def separates(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> bool:
@@ -150,15 +181,27 @@ class BoundObjective:
 
     def _gram(self, X: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
         gram = kernel.gram(X, X)
-        gram.flat[:: len(X) + 1] += self.ridge + self.relative_ridge * spread(gram)
+        gram.flat[:: len(X) + 1] += self.ridge + (
+            self.relative_ridge * spread(gram) if self.relative_ridge > 0 else 0.0
+        )
         return gram
 
-    def _machines(self, gram: NDArray[np.float64], rounding: Rounding | None = None) -> list[DualSolution]:
-        tolerance, solver = self.tolerance, self.solver
+    def _machines(
+        self,
+        gram: NDArray[np.float64],
+        rounding: Rounding | None = None,
+        alphas: Sequence[NDArray[np.float64] | None] = (),
+    ) -> list[DualSolution]:
+        options: dict[str, Any] = {"tolerance": self.tolerance, "solver": self.solver, "rounding": rounding}
         return [
-            hard_margin_machine(gram, y, tolerance=tolerance, solver=solver, on_failure="flag", rounding=rounding)
-            for y in self.labels
+            hard_margin_machine(gram, y, alpha0=alpha0, on_failure="flag", **options)
+            for y, alpha0 in itertools.zip_longest(self.labels, alphas)
         ]
+
+
+def _start_of(bounds: Sequence[Bound]) -> WarmStart:
+    alphas = tuple(bound.machine.alpha if bound.machine.converged else None for bound in bounds)
+    return WarmStart(alphas, bounds[0].beta)
 
 
 @dataclass(frozen=True)
@@ -186,6 +229,8 @@ class Round:
         With those of the bounds that were compared.
     converged : bool
         Whether all bounds on the way converged.
+    starts : sequence of WarmStart
+        Of the last bound that was computed.
     """
 
     features: NDArray[np.intp]
@@ -194,6 +239,7 @@ class Round:
     bound: float
     n_evaluations: int
     converged: bool
+    starts: Sequence[WarmStart]
 
     @property
     def has_collapsed(self) -> bool:
@@ -209,6 +255,7 @@ def descend(
     unit: float,
     penalty: ScalePenalty,
     max_iterations: int,
+    starts: Sequence[WarmStart] = (),
 ) -> Round:
     """Make bound plus penalty small by a quasi-Newton method with limits on the scales.
 
@@ -222,6 +269,8 @@ def descend(
         Of the bound, in which it is added to the penalty.
     penalty : ScalePenalty
     max_iterations : int
+    starts : sequence of WarmStart
+        As of `BoundObjective.at`.
 
     Returns
     -------
@@ -230,9 +279,10 @@ def descend(
     converged = True
 
     def total(s: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        nonlocal converged
-        here = objective.at(features, s)
+        nonlocal converged, starts
+        here = objective.at(features, s, starts)
         converged &= here.converged
+        starts = here.starts
         powers = penalty.strength * s**penalty.exponent
         value, slope = here.value / unit + powers.sum(), here.slope / unit + penalty.exponent * powers / s
         return float(quantised(value, VALUE_SPACING)), quantised(slope, SLOPE_SPACING)
@@ -252,7 +302,7 @@ def descend(
     # The derivatives by scales between the limits are 0 at the end, to within the stopping rule.
     pressed = np.where((end <= MIN_SCALE) | (end >= MAX_SCALE), optimum.slope, 0.0)
     keys = end - MIN_SCALE * pressed / max(np.abs(pressed).max(), np.finfo(float).tiny)
-    return Round(features, end, keys, bound, optimum.n_evaluations, converged)
+    return Round(features, end, keys, bound, optimum.n_evaluations, converged, starts)
 
 
 def path_table(rounds: Sequence[Round], feature_names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -296,7 +346,12 @@ class BoundRanker(MachineRanker):
 
     @abstractmethod
     def _bounds(
-        self, gram: Array, labels: Array, machines: Sequence[DualSolution], rounding: Rounding
+        self,
+        gram: Array,
+        labels: Array,
+        machines: Sequence[DualSolution],
+        rounding: Rounding,
+        beta0: Array | None = None,
     ) -> Sequence[Bound]:
         """Return the bound of each machine on one Gram matrix (n, n), for labels (n_machines, n)."""
 
@@ -339,14 +394,15 @@ class BoundRanker(MachineRanker):
         """Score the features by adding, one at a time, that with which the bound is least, at scales of 1."""
         added, left, keys = candidates[:0], candidates, np.zeros(len(candidates))
         rounds: list[Round] = []
+        starts: Sequence[WarmStart] = ()
         for _ in range(min(self.finish, len(candidates))):
             s = np.ones(len(added) + 1)
-            tried = [objective.at(np.append(added, feature), s) for feature in left]
+            tried = [objective.at(np.append(added, feature), s, starts) for feature in left]
             keys = -np.array([point.value for point in tried])
             best = first_largest(keys)
             added, left, keys = np.append(added, left[best]), np.delete(left, best), np.delete(keys, best)
-            converged = all(point.converged for point in tried)
-            rounds.append(Round(added, s, s, tried[best].value, len(tried), converged))
+            converged, starts = all(point.converged for point in tried), tried[best].starts
+            rounds.append(Round(added, s, s, tried[best].value, len(tried), converged, starts))
         scores = np.zeros(objective.X.shape[1])
         scores[np.append(added, left[order_of(keys)])] = len(candidates) - np.arange(len(candidates))
         self.converged_ = all(each.converged for each in rounds)
@@ -382,24 +438,27 @@ class BoundRanker(MachineRanker):
         order = candidates[np.append(inside, left[order_of(beside)])]
         scores[order] = len(candidates) - np.arange(len(candidates))
         self.converged_ = all(point.converged for point in (*tried, *smaller))
-        whole = Round(candidates[best], s, s, bound, len(tried) + len(smaller), self.converged_)
+        n_tried = len(tried) + len(smaller)
+        whole = Round(candidates[best], s, s, bound, n_tried, self.converged_, tried[first].starts)
         self.diagnostics_["path"] = path_table([whole], self._feature_names())
         return scores
 
     def _eliminate(self, objective: BoundObjective, active: NDArray[np.intp]) -> list[Round]:
         """Return the descents on ever fewer features, until one is left or a hard margin is lost."""
         s = np.ones(len(active))
+        first = objective.at(active, s)
+        starts: Sequence[WarmStart] = first.starts
         settings: dict[str, Any] = {
-            "unit": objective.at(active, s).value,
+            "unit": first.value,
             "penalty": ScalePenalty(self.penalty / len(active), self.exponent),
             "max_iterations": self.max_iterations,
         }
         rounds: list[Round] = []
         while len(active) > 1 and objective.separates(active, s):
-            end = descend(objective, active, s, **settings)
+            end = descend(objective, active, s, starts=starts, **settings)
             if end.has_collapsed and objective.ridge > 0:
                 objective = objective.relative(active, s)
-                end = descend(objective, active, s, **settings)
+                end = descend(objective, active, s, starts=starts, **settings)
             if self.penalty > 0:
                 return [end]
             if len(active) <= self.finish:
@@ -407,7 +466,7 @@ class BoundRanker(MachineRanker):
             rounds.append(end)
             n_kept = max(len(active) - n_dropped(self.step, len(active)), self.finish)
             kept = np.sort(order_of(end.keys)[:n_kept])
-            active, s = active[kept], end.s[kept]
+            active, s, starts = active[kept], end.s[kept], end.starts
         return rounds
 
     def _ridge(self) -> float:
@@ -438,7 +497,10 @@ def _drop_by_bound(objective: BoundObjective, start: Round, settings: Mapping[st
     here, rounds = start, [start]
     while len(here.features) > 1:
         parts = [(np.delete(here.features, i), np.delete(here.s, i)) for i in range(len(here.features))]
-        tried = [descend(objective, *part, **settings) if objective.separates(*part) else None for part in parts]
+        tried = [
+            descend(objective, *part, starts=here.starts, **settings) if objective.separates(*part) else None
+            for part in parts
+        ]
         without = np.array([np.inf if each is None else each.bound for each in tried])
         worst = order_of(without)[-1]
         end = tried[worst]
@@ -446,7 +508,7 @@ def _drop_by_bound(objective: BoundObjective, start: Round, settings: Mapping[st
             break
         if end.has_collapsed and objective.ridge > 0:
             objective = objective.relative(here.features, here.s)
-            here = rounds[-1] = descend(objective, here.features, here.s, **settings)
+            here = rounds[-1] = descend(objective, here.features, here.s, starts=here.starts, **settings)
             continue
         found = [each for each in tried if each is not None]
         rounds[-1] = replace(

@@ -182,7 +182,7 @@ class KernelParameterDescent(MachineRanker):
         self.chosen_ |= {"strength": chosen.strength} if len(strengths) > 1 else {}
         self.chosen_ |= {"max_step": chosen.max_step} if len(steps) > 1 else {}
         labels, _ = machine_labels(y, n_classes)
-        self.path_ = tuple(self._descent(kernel, X, signs, chosen) for signs in labels)
+        self.path_ = tuple(self._descent(kernel, X, signs, chosen, certified=True) for signs in labels)
         self.converged_ = all(path.converged for path in self.path_)
         at_the_end = np.array([path.weights[-1] > 0 for path in self.path_])
         self.chosen_["n_active"] = int(np.count_nonzero(at_the_end.any(axis=0)))
@@ -191,7 +191,13 @@ class KernelParameterDescent(MachineRanker):
         return scores
 
     def _descent(
-        self, kernel: ScaledKernel, X: NDArray[np.float64], labels: NDArray[np.float64], choice: Choice
+        self,
+        kernel: ScaledKernel,
+        X: NDArray[np.float64],
+        labels: NDArray[np.float64],
+        choice: Choice,
+        *,
+        certified: bool,
     ) -> DescentPath:
         start = starting_weights(kernel, X.shape[1])
         unit = float(np.median(start))
@@ -204,6 +210,7 @@ class KernelParameterDescent(MachineRanker):
             variant="saddle",
             tolerance=self.tolerance,
             solver=self.solver,
+            certified=certified,
         )
         unit_strength = free.at(start, np.zeros(len(X))).objective / len(start)
         penalty = replace(free.penalty, strength=choice.strength * unit_strength)
@@ -259,7 +266,7 @@ class KernelParameterDescent(MachineRanker):
         choice: Choice,
     ) -> NDArray[np.float64]:
         """Return the scores of left-out samples by the machine at the end of the descent."""
-        end = self._descent(kernel, X, labels, choice).weights[-1]
+        end = self._descent(kernel, X, labels, choice, certified=False).weights[-1]
         svm = SVM(kernel_at(kernel, end), self.C, self.tolerance, self.solver, on_failure="flag").fit(X, labels)
         decision: NDArray[np.float64] = svm.decision_function(X_left_out)
         return decision

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.ranking.bound_ranker import WarmStart
     from fsvm_cli.svm.kernels.base import Kernel
 
 
@@ -37,13 +38,14 @@ class SharedScales:
         """That of all tasks."""
         return self.tasks[0].ridge
 
-    def at(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> BoundPoint:
+    def at(self, features: NDArray[np.intp], s: NDArray[np.float64], starts: Sequence[WarmStart] = ()) -> BoundPoint:
         """Add up the bounds of the tasks, and their derivatives, as `BoundObjective.at`."""
-        points = [task.at(features, s) for task in self.tasks]
+        points = [task.at(features, s, starts[t : t + 1]) for t, task in enumerate(self.tasks)]
         return BoundPoint(
             value=sum(point.value for point in points),
             slope=np.sum([point.slope for point in points], axis=0),
             converged=all(point.converged for point in points),
+            starts=tuple(start for point in points for start in point.starts),
         )
 
     def separates(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> bool:

@@ -115,7 +115,12 @@ class RadiusMargin(BoundRanker):
     pair_matrices = 6
 
     def _bounds(
-        self, gram: Array, labels: Array, machines: Sequence[DualSolution], rounding: Rounding
+        self,
+        gram: Array,
+        labels: Array,
+        machines: Sequence[DualSolution],
+        rounding: Rounding,
+        beta0: Array | None = None,
     ) -> Sequence[Bound]:
-        ball = enclosing_ball(gram, tolerance=self.tolerance, rounding=rounding)
+        ball = enclosing_ball(gram, tolerance=self.tolerance, rounding=rounding, beta0=beta0)
         return [radius_margin_bound(y, ball, machine) for y, machine in zip(labels, machines, strict=True)]

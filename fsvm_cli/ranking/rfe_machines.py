@@ -6,6 +6,7 @@ sparse one, and linear in the space of the features where there are many samples
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,7 @@ from fsvm_cli.memory_check import check_memory_for_pairs
 from fsvm_cli.svm import DualProblem, solve
 from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, Array, add_scaled, inner_product
 from fsvm_cli.svm.kernels.base import Rounding
-from fsvm_cli.svm.kernels.compiled import EXPONENTIAL
+from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, INNER_PRODUCT, POWER
 from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of, squared_norms
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.certified import BoundedResiduals
     from fsvm_cli.svm.kernels.additive import AdditiveKernel
+    from fsvm_cli.svm.kernels.compiled import Form
     from fsvm_cli.svm.large.linear import LinearSolution
     from fsvm_cli.svm.solvers.cholesky import Factor
     from fsvm_cli.svm.solvers.dual import Solver
@@ -194,6 +196,10 @@ class KernelMachines(Machines):
         support = np.flatnonzero((self.alphas != 0).any(axis=0))
         X, coefficients = self.problem.X[support], (self.alphas * self.problem.labels)[:, support]
         statistic = self.statistic[np.ix_(support, support)]
+        if kernel.form.statistic == INNER_PRODUCT and kernel.form.function == POWER:
+            weights = kernel.feature_weights(self.problem.X.shape[1])
+            in_use = None if weights is None else weights[self.features]
+            return costs_of_power(kernel.form, X[:, self.features], in_use, statistic, coefficients)
         # For each pair of samples, the sum over the machines of the products of coefficients.
         pairs = coefficients.T @ coefficients
         whole = kernel.value(statistic)
@@ -235,6 +241,51 @@ class KernelMachines(Machines):
         # A term that goes is rounded, and so is what it leaves: three roundings of each feature, in units of the
         # lengths on all that were summed.
         return summed._replace(reach=3.0 * summed.reach)
+
+
+def costs_of_power(form: Form, X: Array, weights: Array | None, statistic: Array, coefficients: Array) -> Array:
+    """Return what dropping each feature from a power of an inner product costs, by the binomial theorem.
+
+    With the power's base b_ik and the term of feature j in it, t_ik = scale w_j x_ij x_kj,
+
+        b^p - (b - t)^p = -sum_m binomial(p, m) b^(p - m) (-t)^m,  m = 1 .. p.
+
+    The sum over pairs is a quadratic form in the m-th powers of a column; for m = p one in the coefficients alone, so
+    that a linear machine needs no pairs.
+
+    Parameters
+    ----------
+    form : Form
+    X : (n, d) array
+        Samples, of the features that are left.
+    weights : (d,) array or None
+        Of these features in the kernel.
+    statistic : (n, n) array
+        Inner products.
+    coefficients : (n_machines, n) array
+        alpha_i y_i.
+
+    Returns
+    -------
+    (d,) array
+    """
+    degree, columns = form.degree, np.ascontiguousarray(X.T)
+    scales = np.full(len(columns), form.scale) if weights is None else form.scale * weights
+    costs = np.zeros(len(columns))
+    for power in range(1, degree + 1):
+        factors = None
+        if power < degree:
+            factors = coefficients.T @ coefficients
+            factors *= (form.offset + form.scale * statistic) ** (degree - power)
+        # Column by column, not as one product: copies of a feature shall cost the same to the last digit.
+        for j, column in enumerate(columns**power):
+            if factors is None:
+                outputs = coefficients @ column
+                sum_of_pairs = outputs @ outputs
+            else:
+                sum_of_pairs = column @ (factors @ column)
+            costs[j] -= math.comb(degree, power) * (-scales[j]) ** power * sum_of_pairs
+    return costs
 
 
 class Chunk(NamedTuple):

@@ -121,6 +121,7 @@ class Span(BoundRanker):
         labels: Array,
         machines: Sequence[DualSolution],
         rounding: Rounding,  # noqa: ARG002 - spans have no gap that it would add to
+        beta0: Array | None = None,  # noqa: ARG002 - and no ball
     ) -> Sequence[Bound]:
         return [
             span_bound(gram, y, machine, sharpness=self.sharpness, regularisation=self.regularisation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import signal
 import tempfile
 import threading
@@ -79,6 +80,8 @@ def _set_alarm(seconds: float) -> None:
         signal.setitimer(timer, seconds)
 
 
+NUMBERS = re.compile(r"([:\[])-?\d[-\d.eE+,]*")
+"""In a JSON document: a number, or all numbers of a list."""
 WARM_UP_ROWS_PER_CLASS = 12
 MAX_WARM_UP_FEATURES = 3
 LOCK_TIMEOUT_SECONDS = 120.0
@@ -134,9 +137,17 @@ def _lock_path() -> Path:
 
 
 def _mark(experiment: Experiment) -> Path:
-    """Return the marker file, beside the compiled code, of an experiment whose functions have all been compiled."""
-    called = experiment.config.model_dump_json(include={"classifier", "alternatives", "rankings", "extractors"})
-    text = f"{called} {experiment.source.n_classes} {experiment.source.is_sparse} {numba.__version__} {platform.node()}"
+    """Return the marker file, beside the compiled code, of an experiment whose functions have all been compiled.
+
+    Which functions an experiment calls depends on its methods, and hardly ever on their numbers: those that differ in
+    numbers alone, as in a grid of C, share a marker. What is not compiled before is compiled in the first trial.
+    """
+    called = experiment.config.model_dump_json(
+        include={"classifier", "alternatives", "rankings", "extractors"}, exclude={"rankings": {"__all__": {"label"}}}
+    )
+    without_numbers = NUMBERS.sub(r"\1#", called)
+    is_binary = experiment.source.n_classes == 2
+    text = f"{without_numbers} {is_binary} {experiment.source.is_sparse} {numba.__version__} {platform.node()}"
     return Path(os.environ[CACHE_VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 

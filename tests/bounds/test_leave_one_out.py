@@ -9,8 +9,9 @@ import pytest
 
 from fsvm_cli.bounds.bound import Bound, hard_margin_machine
 from fsvm_cli.bounds.radius_margin import enclosing_ball, radius_margin_bound
-from fsvm_cli.bounds.span import predicted_slacks, span_bound
+from fsvm_cli.bounds.span import _bordered_inverse, _pseudo_solve, predicted_slacks, span_bound
 from fsvm_cli.svm import Gaussian, InfeasibleError, Kernel, Laplace, Linear, Polynomial, WeightedSum
+from fsvm_cli.svm.kernels.gram import centred
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -175,6 +176,24 @@ def test_copies_of_samples_leave_the_derivative_finite(bound: Callable[..., Boun
     here = bound(Gaussian(4.0).gram(np.repeat(X, 2, axis=0), np.repeat(X, 2, axis=0)), np.repeat(Y, 2))
     assert np.isfinite(here.value)
     assert np.isfinite(here.gram_gradient).all()
+
+
+@pytest.mark.parametrize("rank", [3, 8, 19])
+def test_the_least_movement_is_that_of_the_pseudo_inverse(rng: np.random.Generator, rank: int) -> None:
+    points, right = rng.normal(size=(20, rank)), rng.normal(size=20)
+    matrix = centred(points @ points.T)
+    expected = np.linalg.pinv(matrix, rcond=1e-12, hermitian=True) @ right
+    np.testing.assert_allclose(_pseudo_solve(matrix, right), expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("weights", [np.zeros(20), np.linspace(0.1, 3.0, 20)])
+def test_the_bordered_inverse_is_a_block_of_the_inverse(rng: np.random.Generator, weights: np.ndarray) -> None:
+    points = rng.normal(size=(20, 25))
+    bordered = np.block(
+        [[points @ points.T + np.diag(weights), np.ones((20, 1))], [np.ones((1, 20)), np.zeros((1, 1))]]
+    )
+    inverse = _bordered_inverse(points @ points.T, weights)
+    np.testing.assert_allclose(inverse, np.linalg.inv(bordered)[:-1, :-1], rtol=1e-7, atol=1e-9)
 
 
 def test_no_hard_margin_where_classes_are_not_separable() -> None:

@@ -66,6 +66,15 @@ def test_as_an_independent_solver(
     assert ball.beta.sum() == pytest.approx(1, rel=1e-12)
 
 
+def test_where_it_begins_does_not_move_it(rng: np.random.Generator) -> None:
+    X = rng.normal(size=(40, 6))
+    cold = enclosing_ball(X @ X.T, tolerance=1e-10)
+    warm = enclosing_ball(X @ X.T, tolerance=1e-10, beta0=np.full(40, 1 / 40))
+    assert warm.converged
+    assert warm.squared_radius == pytest.approx(cold.squared_radius, rel=1e-12)
+    np.testing.assert_allclose(warm.beta, cold.beta, atol=1e-9)
+
+
 def test_the_gap_is_how_far_a_sample_lies_outside(rng: np.random.Generator) -> None:
     X = rng.normal(size=(50, 4))
     ball = enclosing_ball(X @ X.T, tolerance=0.3)

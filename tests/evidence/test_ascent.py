@@ -106,6 +106,33 @@ def test_the_relevant_feature_keeps_the_shortest_length_scale() -> None:
     assert path.gradient[0, FIRST_LENGTH_SCALE_INDEX] < -10 * path.error[0, FIRST_LENGTH_SCALE_INDEX]
 
 
+def test_a_longer_ascent_begins_with_the_gradients_of_a_shorter_one() -> None:
+    looked_at: list[Hyperparameters] = []
+
+    class Counted(SampledEvidence):
+        def gradient_at(
+            self, hyperparameters: Hyperparameters, rng: np.random.Generator
+        ) -> tuple[EvidenceGradient, SamplerReport]:
+            looked_at.append(hyperparameters)
+            return super().gradient_at(hyperparameters, rng)
+
+    counted = Counted(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "exact")
+    rngs = [np.random.default_rng(7) for _ in range(4)]
+    short, long, again = (AscentSettings(max_steps=steps, stop=0.0) for steps in (3, 8, 3))
+    paths = [ascend(counted, START, settings, rng) for settings, rng in zip((short, long, again), rngs, strict=False)]
+    assert len(looked_at) == 9
+    for path in (paths[0], paths[2]):
+        np.testing.assert_array_equal(path.logarithms, paths[1].logarithms[:4])
+        np.testing.assert_array_equal(path.gradient, paths[1].gradient[:4])
+    # What follows has the same random numbers as after an ascent that shared nothing.
+    for logarithms in paths[0].logarithms:
+        EVIDENCE.gradient_at(Hyperparameters.from_logarithms(logarithms), rngs[3])
+    assert rngs[0].bit_generator.state == rngs[2].bit_generator.state == rngs[3].bit_generator.state
+    ascend(replace(counted, y=-Y), START, short, np.random.default_rng(7))
+    ascend(counted, START, short, np.random.default_rng(8))
+    assert len(looked_at) == 17
+
+
 def test_it_climbs_to_the_top_by_steps_that_shrink() -> None:
     settings = AscentSettings(step=0.2, decay=5.0, stop=0.02, max_steps=400)
     path = ascend(quadratic(), START, settings, np.random.default_rng(0))

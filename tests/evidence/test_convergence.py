@@ -8,12 +8,10 @@ from arviz_stats.base import array_stats
 from scipy.signal import lfilter
 
 from fsvm_cli.evidence.diagnostics import (
-    bulk_size,
+    convergence,
     effective_sample_size,
     energy_fraction,
     pareto_k,
-    split_r_hat,
-    tail_size,
 )
 
 
@@ -41,7 +39,7 @@ def test_chains_that_agree_have_an_r_hat_of_one_and_others_not() -> None:
     draws = autoregression(0.3, (500, 6, 3))
     draws[:, 2, 1] += 2.0  # one chain is elsewhere
     draws[:, :, 2] += np.linspace(0.0, 3.0, 500)[:, None]  # all chains are still moving
-    r_hat = split_r_hat(draws)
+    r_hat = convergence(draws).r_hat
     assert r_hat[0] == pytest.approx(1.0, abs=0.01)
     assert (r_hat[1:] > 1.1).all()
     assert (effective_sample_size(draws)[1:] < 100).all()
@@ -50,13 +48,13 @@ def test_chains_that_agree_have_an_r_hat_of_one_and_others_not() -> None:
 def test_what_never_moves_is_told_from_what_is_stuck_in_several_places() -> None:
     still = np.full((10, 2, 2), 0.25)
     still[:, 1, 1] = 0.5
-    np.testing.assert_array_equal(split_r_hat(still), [1.0, np.inf])
+    np.testing.assert_array_equal(convergence(still).r_hat, [1.0, np.inf])
     assert effective_sample_size(still)[0] == 20.0
 
 
 def test_three_draws_are_too_few() -> None:
     with pytest.raises(ValueError, match="at least 4 draws are needed, not 3"):
-        split_r_hat(np.zeros((3, 1, 1)))
+        convergence(np.zeros((3, 1, 1)))
 
 
 def several_series(seed: int) -> np.ndarray:
@@ -72,13 +70,14 @@ def several_series(seed: int) -> np.ndarray:
 def test_diagnostics_are_those_of_arviz(seed: int) -> None:
     draws = several_series(seed)
     axes = {"chain_axis": 1, "draw_axis": 0}
+    found = convergence(draws)
     for j, series in enumerate(draws.transpose(2, 0, 1)):
-        assert split_r_hat(draws)[j] == pytest.approx(float(array_stats.rhat(series, **axes)), rel=1e-9)
-        sizes = {"mean": effective_sample_size, "bulk": bulk_size, "tail": tail_size}
+        assert found.r_hat[j] == pytest.approx(float(array_stats.rhat(series, **axes)), rel=1e-9)
+        sizes = {"mean": effective_sample_size(draws), "bulk": found.bulk_size, "tail": found.tail_size}
         for method, ours in sizes.items():
             prob = {"prob": (0.05, 0.95)} if method == "tail" else {}
             theirs = float(array_stats.ess(series, **axes, method=method, **prob))
-            assert ours(draws)[j] == pytest.approx(theirs, rel=1e-9)
+            assert ours[j] == pytest.approx(theirs, rel=1e-9)
     np.testing.assert_allclose(energy_fraction(draws[:, :, 0]), array_stats.bfmi(draws[:, :, 0].T), rtol=1e-9)
     rng = np.random.default_rng(seed)
     log_weights = rng.uniform(0.1, 3.0) * rng.standard_t(3, size=int(rng.integers(30, 3000)))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.evidence import hybrid_monte_carlo
-from fsvm_cli.evidence.diagnostics import effective_sample_size, split_r_hat
+from fsvm_cli.evidence.diagnostics import convergence, effective_sample_size
 from fsvm_cli.evidence.hybrid_monte_carlo import (
     MAX_LEAPFROG_STEPS,
     PAPER_SETTINGS,
@@ -65,7 +65,7 @@ def test_moments_are_those_of_exact_gibbs_sampling(settings: SamplerSettings, ex
     draws = sample(SMALL, settings, np.random.default_rng(2))
     found, found_error = moments(draws.points, centre)
     assert (np.abs(found - expected) < 5 * np.hypot(found_error, expected_error)).all()
-    assert (split_r_hat(draws.points) < 1.1).all()
+    assert (convergence(draws.points).r_hat < 1.1).all()
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ def test_the_step_is_adapted_in_the_warm_up_and_kept_after_it(step: float) -> No
 def test_preconditioned_chains_are_worth_half_as_many_independent_draws() -> None:
     draws = sample(SPLICE_LIKE, SamplerSettings(), np.random.default_rng(0))
     assert effective_sample_size(draws.points).min() > 0.5 * draws.points.shape[0] * draws.points.shape[1]
-    assert (split_r_hat(draws.points) < 1.05).all()
+    assert (convergence(draws.points).r_hat < 1.05).all()
 
 
 def test_a_last_digit_of_the_posterior_changes_no_more_than_that_of_the_draws() -> None:

@@ -62,6 +62,19 @@ def objective_of(
     return BoundObjective(X, labels, kernel, 1.0, relative_ridge, ranker._bounds, 1e-10, "auto")
 
 
+@pytest.mark.parametrize("ranker", [RadiusMargin(tolerance=1e-10), Span()], ids=lambda each: each.method)
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Polynomial(2), Polynomial(1)], ids=repr)
+def test_a_bound_is_the_same_wherever_its_machines_begin(ranker: BoundRanker, kernel: Kernel) -> None:
+    X, y = nonlinear_problem()
+    objective, features = objective_of(ranker, X, y, kernel), np.arange(X.shape[1])
+    nearby = objective.at(features, np.full(len(features), 0.5))
+    cold = objective.at(features, np.linspace(0.2, 0.9, len(features)))
+    warm = objective.at(features, np.linspace(0.2, 0.9, len(features)), nearby.starts)
+    assert warm.converged
+    assert warm.value == pytest.approx(cold.value, rel=1e-10)
+    np.testing.assert_allclose(warm.slope, cold.slope, rtol=1e-7, atol=1e-8 * np.abs(cold.slope).max())
+
+
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Polynomial(2)], ids=lambda each: each.name)
 def test_a_feature_that_is_out_can_never_come_back(kernel: Kernel) -> None:
     # The slides start from s = (0, 1, 1, 0) and print slopes of 29 and 163 where these go to 0.

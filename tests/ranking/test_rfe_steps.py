@@ -10,6 +10,7 @@ from fsvm_cli.ranking.rfe_machines import (
     EliminationProblem,
     KernelMachines,
     LinearMachines,
+    costs_of_power,
     drop_feature,
     has_margin_violators,
     make_chunk,
@@ -76,6 +77,24 @@ def test_training_again_reaches_the_optimum_with_its_certificate() -> None:
     normal_vector(chunk, left, w)
     svm = SVM(Linear(), 0.5, 1e-9).fit(X[:, left], Y)
     np.testing.assert_allclose(w, (svm.dual_coef_ @ svm.support_vectors_)[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+@pytest.mark.parametrize("weights", [None, (0.5, 2.0, 0.0, 1.0, 1.0)])
+def test_costs_of_a_power_are_differences_of_its_values(degree: int, weights: tuple[float, ...] | None) -> None:
+    samples, coefficients = X[:, :5].copy(), np.random.default_rng(4).normal(size=(3, len(X)))
+    samples[:, 4] = samples[:, 3]
+    kernel = Polynomial(degree=degree, offset=0.7, scale=0.3, weights=weights)
+    of_features = None if weights is None else np.array(weights)
+    statistic = kernel.statistic_matrix(samples, samples)
+    costs = costs_of_power(kernel.form, samples, of_features, statistic, coefficients)
+    whole = kernel.gram(samples, samples)
+    expected = [
+        np.einsum("mi,ik,mk->", coefficients, whole - kernel.gram(samples, samples, left), coefficients)
+        for left in ([k for k in range(5) if k != j] for j in range(5))
+    ]
+    np.testing.assert_allclose(costs, expected, rtol=1e-10, atol=1e-10)
+    assert costs[3] == costs[4]
 
 
 @pytest.mark.parametrize("kernel", [Polynomial(degree=2), Gaussian(), Laplace()], ids=repr)

@@ -27,3 +27,15 @@ def test_a_process_that_keeps_the_lock_holds_nobody_up(
     with filelock.FileLock(warm_up._lock_path(), thread_local=False):
         warm_up.warm_up([experiment])
     assert warm_up._mark(experiment).exists()
+
+
+def test_experiments_that_differ_in_numbers_alone_are_compiled_for_once(
+    planned: Callable[..., Experiment], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "compiled"))
+    alike = [
+        planned(classifier={"kernel": "gaussian", "theta": 1.0, "C": 1, "tune": {"C": C, "folds": 3}})
+        for C in ([1.0, 10.0], [1e-3, 2.0, 1e300])
+    ]
+    assert warm_up._mark(alike[0]) == warm_up._mark(alike[1])
+    assert warm_up._mark(planned(classifier={"kernel": "laplace", "theta": 1.0, "C": 1})) != warm_up._mark(planned())

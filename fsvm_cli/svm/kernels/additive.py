@@ -159,7 +159,12 @@ class AdditiveKernel(Kernel):
             return Rounding(np.zeros(n), 0.5 * (d + 12) * EPSILON * roots, roots)
         # Of a sum of products d half digits, by its weight, the scale and the offset three; d + 4 of each factor of the
         # power (Higham 2002, section 3.1), and two more for the lengths.
-        lengths = np.sqrt(np.abs(self.diagonal(X, features)))
+        if form.statistic == INNER_PRODUCT and not sparse.issparse(samples):
+            squares = _squared(samples)
+            diagonal = self.value(squares.sum(axis=1) if weights is None else squares @ weights)
+        else:
+            diagonal = self.diagonal(X, features)
+        lengths = np.sqrt(np.abs(diagonal))
         return Rounding(np.zeros(n), 0.5 * form.degree * (d + 6) * EPSILON * lengths, lengths)
 
     def rounding_of_sum(self, X: Matrix, features: Features | None = None) -> Rounding:
@@ -231,6 +236,8 @@ class AdditiveKernel(Kernel):
     def weight_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
         self._refuse_without_weights()
         A, B, weights = self._parts(A, B, None)
+        if self.form.function in {IDENTITY, POWER} and self.form.degree == 1:
+            return self.form.scale * self.statistic.weight_contraction(A, B, coefficients)
         G = coefficients * self.slope(self.statistic.matrix(A, B, weights, self.form))
         return self.statistic.weight_contraction(A, B, G)
 

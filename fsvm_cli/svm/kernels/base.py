@@ -5,6 +5,7 @@ What every kernel can do.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from functools import cache
@@ -76,6 +77,9 @@ def _check_weights(weights: Any) -> None:
         return
     if not isinstance(weights, tuple):
         raise TypeError(f"weights must be a tuple of numbers, not {type(weights).__name__}")
+    # A descent along weights makes a kernel for each of its points: checked one by one, they take as long as a fit.
+    if all(type(weight) is float and 0.0 <= weight < math.inf for weight in weights):
+        return
     for j, weight in enumerate(weights):
         check_number(f"weights[{j}]", weight, Annotated[float, annotated_types.Ge(0.0)])
 

@@ -162,11 +162,12 @@ def contract_differences(X: Array, coefficients: Array) -> Array:
 def _sum_terms(form: Form, columns: Array, weights: Array) -> Array:
     n = columns.shape[1]
     statistic, scratch = np.zeros((n, n)), np.empty(n)
-    for i in range(n):
-        for j in range(weights.size):
-            add_terms(form, statistic[i, i:], columns[j, i], columns[j, i:], weights[j], scratch)
-        for k in range(i):
-            statistic[i, k] = statistic[k, i]
+    for start in range(0, n, ROWS_PER_MIRRORED_BLOCK):
+        stop = min(start + ROWS_PER_MIRRORED_BLOCK, n)
+        for i in range(start, stop):
+            for j in range(weights.size):
+                add_terms(form, statistic[i, i:], columns[j, i], columns[j, i:], weights[j], scratch)
+        mirror_rows(statistic, start, stop)
     return statistic
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -173,6 +174,12 @@ class DualProblem(BinaryProblem):
         self._set_constraints(n, y, C, equality, ridge)
         object.__setattr__(self, "gram", matrix)
         object.__setattr__(self, "rounding", rounding)
+
+    def with_rounding(self, rounding: Rounding) -> DualProblem:
+        """Return the same problem, with what is checked already, and bounds on the rounding of its kernel values."""
+        predicting = copy(self)
+        object.__setattr__(predicting, "rounding", rounding)
+        return predicting
 
     def diagonal(self) -> Array:  # noqa: D102 - as in BinaryProblem
         return self.gram.diagonal()

@@ -96,6 +96,12 @@ def test_mistakes_are_named(make, message):
         make()
 
 
+@pytest.mark.parametrize("wrong", [-1.0, np.float64(-1.0), np.nan, np.inf, True, "1"])
+def test_each_weight_is_checked(wrong: object):
+    with pytest.raises(ValueError, match=r"weights\[2\] must be"):
+        Linear(weights=(1.0, 0, wrong))  # type: ignore[arg-type]
+
+
 def test_weights_must_be_a_tuple():
     with pytest.raises(TypeError, match="must be a tuple"):
         Linear(weights=[1.0, 2.0])  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsvm_cli.svm import DualProblem, bias_of, duality_gap
+from fsvm_cli.svm.kernels.base import Rounding
 
 K2 = np.array([[1.0, 0.2], [0.2, 1.0]])
 
@@ -98,3 +99,12 @@ def test_mistakes_are_named(arguments, message):
 
 def test_one_class_is_fine_without_bias():
     assert not DualProblem(K2, [1.0, 1.0], 1.0, equality=False).equality
+
+
+def test_bounds_on_the_rounding_are_added_to_a_problem_that_is_checked_already():
+    problem, alpha = random_problem(4, C=20.0, ridge=0.0)
+    rounding = Rounding(np.full(12, 1e-9), np.full(12, 1e-9), np.sqrt(problem.diagonal()))
+    added = problem.with_rounding(rounding)
+    anew = DualProblem(problem.gram, problem.y, problem.C, rounding=rounding)
+    assert duality_gap(added, alpha, 0.1) == duality_gap(anew, alpha, 0.1) > duality_gap(problem, alpha, 0.1)
+    assert problem.rounding is None
