@@ -23,7 +23,13 @@ project = "fsvm"
 author = "The fsvm developers"
 copyright = author  # noqa: A001 - Sphinx's name
 release = fsvm_cli.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "myst_parser",
+    "search_excerpts",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "generated/examples",
@@ -39,7 +45,6 @@ html_theme = "furo"
 html_title = "fsvm"
 html_show_sourcelink = False
 html_copy_source = False
-html_show_search_summary = False  # it would be fetched, which no browser does from disk
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_default_options = {

@@ -32,21 +32,21 @@ COMMANDS = {
     "rank": "Rank the features of your own data.",
     "init": "Write a config for your own data.",
     "export": "Write the recommended model, fitted on all rows.",
-    "certify": "Say how far a trained SVM is from the optimum.",
+    "certify": "Measure how far a trained SVM is from the optimum.",
     "predict": "Predict the classes of rows by an exported model.",
-    "evaluate": "Score an exported model on rows that were kept aside.",
+    "evaluate": "Score an exported model on held-out rows.",
     "report": "Write all results as one page for the browser.",
     "table": "Print results as tables for a paper, in Markdown or LaTeX.",
     "stats": "Compare the rankings of experiments with each other.",
     "benchmark": "Run a ranking method on all data sets of the comparison of methods.",
-    "compare": "Print what papers claim beside what was obtained, with verdicts.",
+    "compare": "Print published beside obtained values, with verdicts.",
     "experiments": "List, show and copy the built-in experiments.",
     "datasets": "List, show, fetch and verify data sets.",
     "verify": "Check stored results: make tables and figures again, repeat trials.",
     "check": "Check configs without running them.",
     "schema": "Print the JSON Schema of a config, for editors.",
     "methods": "Show the ranking methods, their parameters and sources.",
-    "doctor": "Print what a report of trouble needs: versions, processor, caches, data.",
+    "doctor": "Print versions, processor, caches and data, for a bug report.",
     "completion": "Print the script that completes commands and names in a shell.",
 }
 GC_THRESHOLD_OBJECTS = 250_000
@@ -89,7 +89,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="fsvm")
 def cli() -> None:
-    """Feature selection with support vector machines: reproduce the papers, compare the methods.
+    """Select features for SVMs: reproduce published experiments, compare methods, rank your own table.
 
     Begin with: fsvm run wine
     """

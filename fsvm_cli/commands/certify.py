@@ -24,7 +24,7 @@ from fsvm_cli.commands.options import options_of_table, options_of_text, print_l
 )
 @with_verbosity
 def command(model: Path, file: str, C: float | None, scaling: str, style: str, **of_file: Any) -> None:
-    """Say how far a trained SVM is from the optimum, and which predictions and places are decided.
+    """Measure how far a trained SVM is from the optimum; print which predictions and places are decided.
 
     MODEL is SVC, LinearSVC, SVM or a pipeline that ends in one, in a .joblib file (loading runs code: only files that
     you trust) or a .skops file, or a model file of libsvm or liblinear. FILE holds the rows that it was trained on.

@@ -63,7 +63,7 @@ def command(  # noqa: PLR0917 - click passes every option
     readings: bool,
     for_spreadsheet: bool,
 ) -> None:
-    """Print what papers claim beside what the trials obtained, with verdicts.
+    """Print published beside obtained values, with verdicts.
 
     RESULTS is the folder of one experiment, or one that holds several. A claim that several experiments judge
     stands there once, with what its main experiment found, and what the others did below; with --format csv or json

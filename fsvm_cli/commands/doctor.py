@@ -1,4 +1,4 @@
-"""`fsvm doctor`: what a report of trouble needs."""
+"""`fsvm doctor`: what a bug report needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VARIABLE_PREFIXES = ("FSVM_", "NUMBA_", "OPENBLAS_", "MKL_", "OMP_", "NPY_", "LO
 
 @click.command("doctor")
 def command() -> None:
-    """Print what a report of trouble needs: versions, processor, BLAS, caches, data at hand.
+    """Print versions, processor, BLAS, caches and available data, for a bug report.
 
     Nothing is changed, fetched or sent. The user's folder is written as ~. The exit code is 3 if a problem is found.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 @options_of_text
 def command(model: Path, file: str, target: str | None, style: str, **of_text: Any) -> None:
-    """Score a model that 'fsvm export' has written on rows of FILE that were kept aside.
+    """Score a model that 'fsvm export' has written on the held-out rows of FILE.
 
     Accuracy, balanced accuracy and the recall of each class, with 95 % intervals; the area under the ROC curve of two
     classes; the other figures of merit that the run lists; what each column is worth to the model: the loss when it is

@@ -207,7 +207,7 @@ if TYPE_CHECKING:
 )
 @with_formats
 @click.option("--overwrite", is_flag=True, help="Replace results of another config, or full results by partial ones.")
-@click.option("--dry-run", is_flag=True, help="Print what would be done and how long it may take, and stop.")
+@click.option("--dry-run", is_flag=True, help="Print the planned trials and the estimated time, without running.")
 @click.option("--fresh", is_flag=True, help="Start over; stored trials are deleted when the first new ones are stored.")
 @with_verbosity
 def command(  # noqa: PLR0917 - click passes every option
@@ -225,11 +225,10 @@ def command(  # noqa: PLR0917 - click passes every option
 ) -> None:
     """Run experiments and write their tables and figures.
 
-    CONFIG is the path of a config, or the name of one that comes with fsvm (such as wine). Its results go to the folder
-    results/NAME; those of a run with --splits, --rows or --set go to results/with-overrides/NAME, where they replace no
-    full results. What is stored already is not computed again. Several experiments share the processes, and one that
-    fails does not keep the others from being finished. A config that lists experiments runs them, and collects their
-    claims in a table.
+    CONFIG is the path of a config, or the name of one that comes with fsvm (such as wine). fsvm writes the results
+    to results/NAME. With --splits, --rows or --set it writes them to results/with-overrides/NAME, which keeps full
+    results unchanged. Stored trials are not computed again. If one of several experiments fails, the others still
+    finish. A config that lists experiments runs them and collects their claims in a table.
     """
     from fsvm_cli.commands.options import choose_workers
     from fsvm_cli.errors import FsvmError

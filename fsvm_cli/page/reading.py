@@ -47,6 +47,7 @@ from fsvm_cli.report.gains import Results, drawn_gains, printed_gains
 from fsvm_cli.report.guidance import areas_table, chances_in_words, guide, in_words_of_p, pairs_table
 from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import MIN_DATA_SETS, comparisons_of
+from fsvm_cli.report.recommendation import machine_in_words
 from fsvm_cli.report.recommendation_in_words import describe_recommendation
 from fsvm_cli.report.scorecard import WHY, scorecard_of, with_decisions
 from fsvm_cli.report.selection_bias import drawn_selection_biases, selection_biases, table_of_selection_biases
@@ -230,7 +231,7 @@ def _experiment(folder: Path, decided: Decided) -> Section:
             dict.fromkeys([each.method for each in config.rankings] + [each.method for each in config.extractors])
         ),
         recommendation=_recommendation(folder, config),
-        claims=_claims(folder, config.expected, decided),
+        claims=_claims(folder, config.expected, decided, config),
         pictures=read_pictures(folder),
         tables=(
             *(replace(table, title=f"Test {table.title}") for table in shown),
@@ -276,7 +277,7 @@ def _collection(folder: Path) -> Section:
         title=collection.title,
         document=collection.paper.key if collection.paper else OWN_DATA,
         where=collection.paper.where if collection.paper else "",
-        claims=_claims(folder, collection.expected, {}, only=list(own["experiment"] == loaded.name)),
+        claims=_claims(folder, collection.expected, {}, None, only=list(own["experiment"] == loaded.name)),
         pictures=read_pictures(folder),
         tables=(ResultTable("Its experiments", tuple(map(str, overview.columns)), rows),)
         if len(overview.columns) > 1
@@ -308,7 +309,11 @@ def _shown_pairs(pairs: pd.DataFrame, best: str, elsewhere: str) -> tuple[pd.Dat
 
 
 def _claims(
-    folder: Path, expected: Sequence[Any], decided: Decided, only: Sequence[bool] | None = None
+    folder: Path,
+    expected: Sequence[Any],
+    decided: Decided,
+    config: Config | None,
+    only: Sequence[bool] | None = None,
 ) -> tuple[ClaimRow, ...]:
     path = folder / VERDICTS_NAME
     if not path.exists():
@@ -318,7 +323,7 @@ def _claims(
     name = folder.resolve().name
     alone = (table if only is None else table[list(only)]).itertuples(index=False)
     scores = read_table(folder / SCORES_NAME) if _name_features(claims.values(), folder) else pd.DataFrame()
-    return tuple(_claim(decided.get((name, str(row.id)), row), claims.get(row.id), scores) for row in alone)
+    return tuple(_claim(decided.get((name, str(row.id)), row), claims.get(row.id), scores, config) for row in alone)
 
 
 def _name_features(claims: Iterable[Any], folder: Path) -> bool:
@@ -326,15 +331,18 @@ def _name_features(claims: Iterable[Any], folder: Path) -> bool:
     return any(isinstance(claim, TopFeaturesClaim) for claim in claims) and (folder / SCORES_NAME).exists()
 
 
-def _claim(row: Any, claim: Any, scores: pd.DataFrame) -> ClaimRow:
-    names_features = isinstance(claim, TopFeaturesClaim) and len(scores) > 0
+def _claim(row: Any, claim: Any, scores: pd.DataFrame, config: Config | None) -> ClaimRow:
+    if isinstance(claim, TopFeaturesClaim) and len(scores) > 0:
+        found = features_by_name(claim, row, scores)
+    else:
+        found = sentence_of(row, machine_in_words(config.classifier) if config else "")
     published = str(getattr(row, "claim", row.id))
     return ClaimRow(
         id=str(row.id),
         statement=(claim and claim.claim) or "",
         where=_written(row.where),
         printed=printed_in_words(row) if isinstance(row.published, str) else _written(row.published),
-        found=features_by_name(claim, row, scores) if names_features else sentence_of(row),
+        found=found,
         rule=_written(row.rule),
         note=_written(row.note),
         verdict=str(row.verdict),

@@ -21,6 +21,13 @@ COUNTED_THINGS = re.compile(r"^(most relevant features|least relevant features|f
 """Names of quantities that are numbers of these things."""
 BOUND = re.compile(r"\b(?:lies (?:above|below)|at (?:least|most)) (-?\d+(?:\.\d+)?)")
 """What a rule about an order compares the interval with."""
+OF_SELECTION = re.compile(r"((?:most|least) relevant [\d.]+') at all features")
+"""The name of a selection, whose "all features" are those that it has."""
+OF_OWN_MACHINE = re.compile(
+    r"(?P<quantity>[^,]*), (?:'(?P<higher>[^']*)' at all features minus that of all features"
+    r"|all features minus that of '(?P<lower>[^']*)' at all features)"
+)
+"""A difference between a classifier that has a label and that of the experiment, which has none."""
 MAX_NAMED = 5
 """Features that a sentence names; of more, it says how many."""
 WIDTH, MARGIN = 100, 4
@@ -51,17 +58,19 @@ class Mark:
     accepts: tuple[int, int] | None = None
 
 
-def sentence_of(row: Any) -> str:
+def sentence_of(row: Any, machine: str = "") -> str:
     """Say what was found of a claim: the quantity, its value with unit and interval, and what is printed.
 
     Parameters
     ----------
     row
         A row of a table of verdicts.
+    machine : str
+        The classifier of the experiment, in words, where others are compared with it.
     """
     if pd.isna(row.reproduced):
         return f"{row.rule[0].upper()}{row.rule[1:]}."
-    name, unit, factor = _quantity(str(row.what))
+    name, unit, factor = _quantity(str(row.what), machine)
     printed = _printed_number(row)
     numbers = [factor * number for number in (row.reproduced, row.ci_low, row.ci_high) if not pd.isna(number)]
     signs = "+" if " minus " in name else ""
@@ -150,15 +159,18 @@ def _with(unit: str) -> str:
     return f" {unit}" if unit else ""
 
 
-def _quantity(what: str) -> tuple[str, str, float]:
+def _quantity(what: str, machine: str) -> tuple[str, str, float]:
     """Give a quantity in words, its unit, and the factor by which its numbers are to be multiplied."""
     units = UNIT.findall(what)
     name = UNIT.sub("", quantity_in_words(what))
     name = name.replace("machine found, ", "share of trials in which a machine is found, ")
+    name = OF_SELECTION.sub(r"\1", name)
     name = COUNTED_THINGS.sub(r"number of \1", re.sub(r"\btest rci\b", "test RCI", name))
     # Two sides of a difference have one quantity, which is named once.
     head = name.partition(", ")[0]
     name = name.replace(f" minus {head}, ", " minus that of ", 1) if ", " in name else name
+    if sides := OF_OWN_MACHINE.fullmatch(name):
+        name = _between_machines(sides, machine)
     name = re.sub(r" minus ('[^']*')", r" minus that of \1", name)
     name = re.sub(r"(, |of )all features", r" with all features", name).replace("  ", " ")
     name = re.sub(r", (?=')", " of ", name, count=1)
@@ -169,6 +181,13 @@ def _quantity(what: str) -> tuple[str, str, float]:
     if "% of the features" in units:
         return re.sub("^number of (most|least) relevant", r"share in all features of the \1 relevant", name), "%", 1.0
     return name, units[-1] if units and not name.startswith("number of ") else "", 1.0
+
+
+def _between_machines(sides: re.Match[str], machine: str) -> str:
+    own = f"the machine of this experiment{f' ({machine})' if machine else ''}"
+    other = f"'{sides['higher'] or sides['lower']}'"
+    higher, lower = (other, own) if sides["higher"] else (own, other)
+    return f"{sides['quantity']} of {higher} minus that of {lower}, both with all features,"
 
 
 def _printed_number(row: Any) -> float | None:

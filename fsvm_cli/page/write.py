@@ -122,6 +122,7 @@ def render(content: Content, heading: str) -> str:
         documents=told,
         conclusions=said,
         asked=explanations(content),
+        departures={each.name: " ".join(each.deviations) for each in content.experiments},
         answers=tuple(_answers(content, told, said)) if len(content.experiments) > 1 else (),
         counts_in_words=_counts_in_words(told),
         meanings=VERDICT_MEANINGS,

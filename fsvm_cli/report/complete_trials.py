@@ -62,6 +62,23 @@ def without_trials(config: Config, labels: Iterable[str]) -> str:
     return f"; INCOMPLETE: no trial of {shown(missing)}" if missing else ""
 
 
+def trials_compared(rows: pd.DataFrame, complete: Mapping[str, int], config: Config) -> str:
+    """Say how many trials a figure is over, and whether some are missing or have no machine.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Columns `ranking` and `n_trials`, which counts the trials with a machine.
+    complete : mapping of str to int
+        By compared method, the trials that are complete where some of them may have no machine.
+    config : Config
+    """
+    n_complete = rows["ranking"].map(complete).fillna(rows["n_trials"])
+    trials = f"{config.protocol.trials_in_words(int(n_complete.min()))}{without_trials(config, rows['ranking'])}"
+    is_without = n_complete.min() >= config.protocol.splits and (rows["n_trials"] < n_complete).any()
+    return f"{trials}; those without a machine do not count" if is_without else trials
+
+
 def stopped_short(config: Config, measures: pd.DataFrame) -> pd.DataFrame:
     """Find the rows of `measures.csv` whose machines a config stops before they reach their duality gap.
 

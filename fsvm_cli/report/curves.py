@@ -350,8 +350,8 @@ def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: S
         with figure(COLUMN_WIDTH, 3.3) as drawing:
             axes = drawing.add_subplot()
             sizes = SizeAxis.of(config, rows)
+            axes.set_yscale("symlog", linthresh=1)  # before the points, which its margins then leave whole
             handles = _draw(axes, rows, config, sizes)
-            axes.set_yscale("symlog", linthresh=1)
             low, high = axes.get_ylim()
             axes.yaxis.set_major_locator(FixedLocator([tick for tick in CHANGE_TICKS if low <= tick <= high]))
             axes.yaxis.set_minor_locator(FixedLocator([]))

@@ -36,15 +36,17 @@ if TYPE_CHECKING:
 
 LOGARITHMIC_FROM_RATIO = 100.0
 """Ratio of the largest to the smallest length scale from which on their axis is logarithmic."""
-MACHINES_PER_ROW = 4
+MACHINES_PER_ROW = 3
 """Of ascents: with more, letters would be too small where the figure is fitted to a page."""
 N_NAMED_FEATURES = 5
 MAX_FEATURE_NAME = 24
 MAX_TICKS = 70
 """Features that the horizontal axis has room to name."""
+MAX_NAMED_ROWS = 25
+"""Features that the vertical axis has room to name."""
 MAX_POINTS = 1000
 """Eliminations that are drawn at most."""
-BARS_INCHES = 5.0
+BARS_INCHES = 6.2
 """Width of the panel of bars."""
 TICK_FONT_SIZES, TICK_SHARE = (4.5, 6.5), 0.75
 """Least and largest size of a name below a bar, in points, and the share of the room of its bar that it takes."""
@@ -113,14 +115,30 @@ def use_powers(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def name_above(axes: Axes, handles: Sequence[Any], title: str = "") -> None:
+    """Put the legend of a panel above it, below its title, where it covers no curve."""
+    axes.legend(
+        handles=handles,
+        title=title,
+        title_fontsize=8,
+        alignment="left",
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.5,
+        borderpad=0.0,
+        fontsize=6.5,
+        handlelength=1.6,
+    )
+
+
 def _draw_ascent(given: RecordToDraw) -> list[Path]:
     """Draw the ascent of each machine: length scales above, magnitude of the gradients and evidence below."""
     ascent = given.tables["ascent"]
     machines = list(ascent.groupby(["ranking", "machine"], sort=False))
     several = ascent["machine"].max() > 0
-    n_columns = min(len(machines), MACHINES_PER_ROW)
-    n_rows = -(-len(machines) // n_columns)
-    with figure(max(COLUMN_WIDTH * 0.8 * n_columns, 1.2 * COLUMN_WIDTH), 5.2 * n_rows) as drawing:
+    n_rows = -(-len(machines) // MACHINES_PER_ROW)
+    n_columns = -(-len(machines) // n_rows)
+    with figure(2 * COLUMN_WIDTH if n_columns > 1 else 1.2 * COLUMN_WIDTH, 5.2 * n_rows) as drawing:
         all_axes = drawing.subplots(3 * n_rows, n_columns, squeeze=False, height_ratios=(3, 2, 2) * n_rows)
         for axes in all_axes[-3:, len(machines) - n_columns * (n_rows - 1) :].ravel():
             axes.set_visible(False)
@@ -130,8 +148,7 @@ def _draw_ascent(given: RecordToDraw) -> list[Path]:
             for above in (upper, middle):
                 above.sharex(lower)
                 above.tick_params(labelbottom=False)
-            upper.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
-            _draw_length_scales(upper, steps)
+            _draw_length_scales(upper, steps, f"{legible(label)}, machine {machine}" if several else legible(label))
             middle.plot(steps["step"], steps["magnitude"], color=COLOURS[0])
             middle.set_ylim(0, 1.05)
             _draw_evidence(lower, steps)
@@ -147,7 +164,7 @@ def _draw_ascent(given: RecordToDraw) -> list[Path]:
         return given.save(drawing, "ascent", "first split")
 
 
-def _draw_length_scales(axes: Axes, steps: pd.DataFrame) -> None:
+def _draw_length_scales(axes: Axes, steps: pd.DataFrame, title: str) -> None:
     """Draw all length scales, and name the features that end with the shortest."""
     lengths = steps[[name for name in steps if str(name).startswith(LENGTH_SCALE_PREFIX)]]
     named = list(lengths.iloc[-1].sort_values(kind="stable").index[:N_NAMED_FEATURES])
@@ -158,15 +175,12 @@ def _draw_length_scales(axes: Axes, steps: pd.DataFrame) -> None:
     for colour, name in zip(COLOURS, named, strict=False):
         label = legible(name.removeprefix(LENGTH_SCALE_PREFIX), MAX_FEATURE_NAME)
         handles += axes.plot(steps["step"], lengths[name], color=colour, zorder=2, label=label)
-    shown = lengths.to_numpy()
-    # Room for the names above the curves.
-    if spans_decades(shown):
+    if spans_decades(lengths.to_numpy()):
         axes.set_yscale("log")
         use_powers(axes.yaxis)
-        axes.set_ylim(top=10 * float(shown.max()))
     else:
-        axes.set_ylim(0, 1.6 * float(shown.max()))
-    axes.legend(handles=handles, loc="upper left", fontsize=6, handlelength=1.2)
+        axes.set_ylim(bottom=0)
+    name_above(axes, handles, title)
 
 
 def _draw_evidence(axes: Axes, steps: pd.DataFrame) -> None:
@@ -202,8 +216,10 @@ def _draw_bound_descent(given: RecordToDraw) -> list[Path]:
             bound += ", logarithmic"
         else:
             all_axes[0, 0].set_ylim(bottom=0.0)
-        largest = float(given.tables["bound-descent"][list(ERRORS_ON_DESCENT)].to_numpy().max())
-        all_axes[1, 0].set_ylim(0, 1.5 * largest if largest > 0 else 1.0)  # room for the names above the curves
+        if given.tables["bound-descent"][list(ERRORS_ON_DESCENT)].to_numpy().any():
+            all_axes[1, 0].set_ylim(bottom=0.0)
+        else:
+            all_axes[1, 0].set_ylim(0.0, 1.0)
         all_axes[0, 0].invert_xaxis()  # the descent goes to the right
         all_axes[0, 0].set_ylabel(bound)
         all_axes[1, 0].set_ylabel("Share of the rows")
@@ -212,13 +228,14 @@ def _draw_bound_descent(given: RecordToDraw) -> list[Path]:
 
 def _draw_errors(axes: Axes, rows: pd.DataFrame) -> None:
     """Draw the errors along a descent, with how well each, and the bound, orders the rounds as the test error does."""
+    handles = []
     for colour, marker, (name, words) in zip(COLOURS[1:], ("s", "^", "o"), ERRORS_ON_DESCENT.items(), strict=False):
         named = words if name == "test_error" else f"{words} {_agreement(rows, name)}"
-        axes.plot(rows["n_features"], rows[name], color=colour, marker=marker, markersize=3, label=named)
-    axes.plot(
+        handles += axes.plot(rows["n_features"], rows[name], color=colour, marker=marker, markersize=3, label=named)
+    handles += axes.plot(
         [], [], color=COLOURS[0], marker=".", markersize=3, label=f"R²W² / n, above {_agreement(rows, 'radius_margin')}"
     )
-    axes.legend(loc="upper left", fontsize=6, handlelength=1.6)
+    name_above(axes, handles)
 
 
 def _agreement(rows: pd.DataFrame, name: str) -> str:
@@ -237,8 +254,7 @@ def _draw_descent_path(given: RecordToDraw) -> list[Path]:
         all_axes = drawing.subplots(2, len(machines), sharex="col", squeeze=False, height_ratios=(3, 2))
         for column, ((label, machine), rows) in enumerate(machines):
             upper, lower = all_axes[:, column]
-            upper.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
-            _draw_weights(upper, rows)
+            _draw_weights(upper, rows, f"{legible(label)}, machine {machine}" if several else legible(label))
             right = _draw_objective(lower, rows)
             lower.set_xlabel("Iteration")
             if column == 0:
@@ -249,7 +265,7 @@ def _draw_descent_path(given: RecordToDraw) -> list[Path]:
         return given.save(drawing, "descent-path", "first split")
 
 
-def _draw_weights(axes: Axes, rows: pd.DataFrame) -> None:
+def _draw_weights(axes: Axes, rows: pd.DataFrame, title: str) -> None:
     """Draw all weights, and name the features that are the largest at the end."""
     weights = rows[[name for name in rows if str(name).startswith(WEIGHT_PREFIX)]]
     weights = weights / weights.iloc[0].mean()
@@ -267,9 +283,8 @@ def _draw_weights(axes: Axes, rows: pd.DataFrame) -> None:
         Line2D([], [], color=colour, label=legible(name, MAX_FEATURE_NAME))
         for colour, name in zip(COLOURS, names, strict=False)
     ]
-    axes.legend(handles=handles, loc="upper left", fontsize=6, handlelength=1.2)
-    # Room for the names above the curves.
-    axes.set_ylim(0, 1.6 * float(weights.to_numpy().max()))
+    axes.set_ylim(bottom=0)
+    name_above(axes, handles, title)
 
 
 def _draw_objective(axes: Axes, rows: pd.DataFrame) -> Axes:
@@ -286,13 +301,19 @@ def _draw_objective(axes: Axes, rows: pd.DataFrame) -> Axes:
 
 
 def _draw_length_scale_bars(given: RecordToDraw) -> list[Path]:
-    """Draw the length scales of each machine by feature, in ascending order, and as a histogram, as gold2005 does."""
+    """Draw the length scales of each machine by feature; below, in ascending order and as a histogram, as gold2005."""
     machines = list(given.tables["length-scales"].groupby(["ranking", "machine"], sort=False))
     several = given.tables["length-scales"]["machine"].max() > 0
-    with figure(2.6 * COLUMN_WIDTH, 2.6 * len(machines)) as drawing:
-        all_axes = drawing.subplots(len(machines), 3, squeeze=False, width_ratios=(3, 1, 1))
-        for (by_feature, by_rank, histogram), ((label, machine), rows) in zip(all_axes, machines, strict=True):
-            by_feature.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
+    with figure(2 * COLUMN_WIDTH, 1.2 + 3.0 * len(machines)) as drawing:
+        grid = drawing.add_gridspec(2 * len(machines), 2)
+        bars = [drawing.add_subplot(grid[row, :]) for row in range(len(machines))]
+        for by_feature in bars[:-1]:  # all machines have the same features, whose names may be long
+            by_feature.sharex(bars[-1])
+            by_feature.tick_params(labelbottom=False)
+        for row, (by_feature, ((label, machine), rows)) in enumerate(zip(bars, machines, strict=True), len(machines)):
+            by_rank, histogram = (drawing.add_subplot(grid[row, column]) for column in range(2))
+            for axes in (by_feature, by_rank):
+                axes.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
             lengths = rows["length_scale"].to_numpy()
             # A table of an earlier version has 0 for one far below the others.
             lengths = np.maximum(lengths, lengths[lengths > 0].min(initial=np.inf) / 2)
@@ -306,9 +327,9 @@ def _draw_length_scale_bars(given: RecordToDraw) -> list[Path]:
                 names = [legible(name, MAX_TICK_LABEL) for name in rows["feature"]]
                 of_bar = TICK_SHARE * POINTS_PER_INCH * BARS_INCHES / len(rows)
                 size = float(np.clip(of_bar, *TICK_FONT_SIZES))
-                by_feature.set_xticks(np.arange(len(rows)), names, rotation=90, fontsize=size)
+                bars[-1].set_xticks(np.arange(len(rows)), names, rotation=90, fontsize=size)
             else:
-                by_feature.set_xlabel("Feature")
+                bars[-1].set_xlabel("Feature")
             bins: Any = LENGTH_SCALE_BINS
             if spans_decades(lengths):
                 bins = np.geomspace(lengths.min(), lengths.max(), LENGTH_SCALE_BINS + 1)
@@ -334,13 +355,13 @@ def _draw_sampler_traces(given: RecordToDraw) -> list[Path]:
     traces = given.tables["sampler-traces"]
     machines = list(traces.groupby(["ranking", "machine"], sort=False))
     several, has_ranks = traces["machine"].max() > 0, "rank" in traces
-    with figure((2.6 if has_ranks else 2) * COLUMN_WIDTH, 1.9 * len(machines) + 0.4) as drawing:
+    with figure(2 * COLUMN_WIDTH, 1.9 * len(machines) + 0.4) as drawing:
         all_axes = drawing.subplots(len(machines), 3 if has_ranks else 2, squeeze=False, sharex="col")
         for row, ((label, machine), chains) in zip(all_axes, machines, strict=True):
             row[0].set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
             first = chains.iloc[0]
             agreement = f"R-hat {first['r_hat']:.3f}, {first['effective_size']:.0f} effective draws"
-            row[1].set_title(f"acceptance {chains['acceptance'].mean():.2f}, {agreement}", loc="right")
+            row[-1].set_title(f"acceptance {chains['acceptance'].mean():.2f}, {agreement}", loc="right")
             for axes, (column, heading) in zip(row[:2], TRACED_COLUMNS.items(), strict=True):
                 for colour, (_, chain) in zip(COLOURS, chains.groupby("chain"), strict=False):
                     axes.plot(chain["draw"], chain[column], color=colour, linewidth=0.8)
@@ -456,6 +477,8 @@ def _draw_row_orders(given: RecordToDraw) -> list[Path]:
             axes.set_title(f"SVC, {tolerance:g}", loc="left")
             axes.set_xlabel("Order of rows")
             axes.set_xticks([])
+        if len(places) <= MAX_NAMED_ROWS:
+            right[0].set_yticks(list(places.values()), [legible(name, MAX_FEATURE_NAME) for name in places])
         for axes in right[1:]:
             axes.set_yticks([])
         right[0].set_ylabel(f"Best {len(exact)} features, below the line others")
@@ -468,12 +491,12 @@ def _draw_roc(given: RecordToDraw) -> list[Path]:
     areas = auc.set_index(["ranking", "n_features"]).to_dict("index")
     sizes = sorted(roc["n_features"].unique())
     panels = [size for size in sizes if (roc[roc["n_features"] == size]["ranking"] != ALL_FEATURES).any()] or sizes
-    with figure(COLUMN_WIDTH * max(len(panels) * 0.85, 1), 3.6) as drawing:
+    with figure(COLUMN_WIDTH * max(len(panels) * 0.85, 1), 4.3) as drawing:
         all_axes = drawing.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         for axes, size in zip(all_axes, panels, strict=True):
             shown = roc[(roc["n_features"] == size) | (roc["ranking"] == ALL_FEATURES)]
-            _draw_roc_panel(axes, shown, areas, given.styles)
-            axes.set_title(f"{size} feature{'s' if size > 1 else ''}", loc="left")
+            title = f"{size} feature{'s' if size > 1 else ''}; area under the curve"
+            _draw_roc_panel(axes, shown, areas, given.styles, title)
             axes.set_xlabel("False positive rate")
         all_axes[0].set_ylabel(f"True positive rate (class {legible(given.data['class_names'][1])})")
         n_test = int(auc[["n_positive", "n_negative"]].iloc[0].sum())
@@ -481,7 +504,11 @@ def _draw_roc(given: RecordToDraw) -> list[Path]:
 
 
 def _draw_roc_panel(
-    axes: Axes, rows: pd.DataFrame, areas: Mapping[Any, Mapping[Any, Any]], styles: Mapping[str, Mapping[str, Any]]
+    axes: Axes,
+    rows: pd.DataFrame,
+    areas: Mapping[Any, Mapping[Any, Any]],
+    styles: Mapping[str, Mapping[str, Any]],
+    title: str,
 ) -> None:
     axes.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=0.7, linestyle=":", zorder=1)
     handles, others = [], 0  # others: the oracle, and classifiers on all features, which no method has ordered
@@ -496,10 +523,7 @@ def _draw_roc_panel(
     axes.set_aspect("equal")
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
-    legend = axes.legend(
-        handles=handles, loc="lower right", fontsize=5.5, title="area under the curve", handlelength=1.6
-    )
-    legend.get_title().set_fontsize(5.5)
+    name_above(axes, handles, title)
 
 
 def _draw_decision_field(given: RecordToDraw) -> list[Path]:

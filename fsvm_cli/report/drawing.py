@@ -105,7 +105,7 @@ def _figures(folder: Path, formats: Sequence[str], score_order: ScoreOrder) -> I
     given = config, folder, formats
     if len(config.protocol.train) > 1:
         selection = read_table(folder / SELECTION_NAME) if config.rankings else None
-        yield "learning curves", lambda: draw_learning_curves(curves, selection, *given)
+        yield "learning curves", lambda: draw_learning_curves(curves, selection, complete_trials_of(measures), *given)
     if config.alternatives or (config.rankings and isinstance(config.subsets, RelevanceSubsets)):
         yield "what is compared", lambda: draw_compared(curves, complete_trials_of(measures), *given)
     elif config.rankings:

@@ -87,7 +87,7 @@ def _gains_of_infoprop(results: Results) -> str | None:
         parts.append(f"gains {_listed(f'{gain:.1f} points on {links[dataset]}' for dataset, gain in better.items())}")
     if untold:
         shown = _listed(f"{links[dataset]} ({_signed(gain)})" for dataset, gain in untold.items())
-        parts.append(f"changes nothing that can be told from 0 on {shown}")
+        parts.append(f"makes no significant difference on {shown}")
     if worse:
         parts.append(f"loses {_listed(f'{loss:.1f} points on {links[dataset]}' for dataset, loss in worse.items())}")
     printed = [gain.printed > 0 for gain in printed_gains(results) if gain.label == AS_PRINTED]

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from fsvm_cli.evaluation.metrics import COMPLEMENT_OF, metric_title, unit_of
-from fsvm_cli.report.complete_trials import without_trials
+from fsvm_cli.report.complete_trials import trials_compared
 from fsvm_cli.report.curve_table import learning_rows
 from fsvm_cli.report.curves import PART_NAMES
 from fsvm_cli.report.style import (
@@ -28,7 +28,7 @@ from fsvm_cli.spec.rankings import ALL_FEATURES
 from fsvm_cli.spec.schema import ORACLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -51,6 +51,8 @@ MARK_SPREAD_SHARE = 0.45
 MAX_GAP_SHARE_OF_AXIS = 0.15
 """As a share of the axis: of few sizes that lie far apart, marks stay at theirs."""
 
+ALL_RELEVANT = 100.0
+"""Per cent; where every line stays there, as where all features are relevant, its panel would say nothing."""
 MEAN_COLUMNS = ("mean", "ci_low", "ci_high")
 ORACLE_STYLE: dict[str, Any] = {"color": "#000000", "marker": "", "linestyle": "--"}
 REFERENCE_STYLE: dict[str, Any] = {"color": "#777777", "marker": "", "linestyle": ":"}
@@ -73,8 +75,13 @@ class LearningCurve(NamedTuple):
     rows: pd.DataFrame
 
 
-def draw_learning_curves(
-    curves: pd.DataFrame, selection: pd.DataFrame | None, config: Config, folder: Path, formats: Sequence[str]
+def draw_learning_curves(  # noqa: PLR0917 - the tables of a folder, and how it is drawn
+    curves: pd.DataFrame,
+    selection: pd.DataFrame | None,
+    complete: Mapping[str, int],
+    config: Config,
+    folder: Path,
+    formats: Sequence[str],
 ) -> list[Path]:
     """Draw one figure per metric, part of the data and number of retained features, one line per ranking.
 
@@ -85,6 +92,8 @@ def draw_learning_curves(
     selection : DataFrame or None
         The table `selection.csv`, if there is one: where the relevant features are known, the share of them that is
         found stands below.
+    complete : mapping of str to int
+        As in `fsvm_cli.report.complete_trials.trials_compared`.
     config : Config
     folder, formats
         As in `fsvm_cli.report.style.save`.
@@ -98,11 +107,13 @@ def draw_learning_curves(
         for size, rows in learning_rows(curves[(curves["metric"] == metric) & (curves["part"] == part)], config):
             lines = [_in_its_unit(line, metric) for line in _lines(rows, config)]
             recovered = [] if selection is None else _recovery(selection, size, config)
+            if all((line.rows["mean"] == ALL_RELEVANT).all() for line in recovered):
+                recovered = []
             name = f"{COMPLEMENT_OF.get(metric, metric)}-vs-training-rows"
             name += (f"-{size}-features" if config.rankings else "") + ("" if part == "test" else "-training-part")
             title = metric_title(metric).replace("accuracy", "error")
             quantity = f"{PART_NAMES[part].capitalize()} {title} ({unit_of(metric).symbol})"
-            heading = _title(rows, size, config)
+            heading = _title(rows, size, complete, config)
             draw = _panels if len(lines) <= MAX_LINES_TOGETHER else _panels_of_each
             with draw(lines, recovered, heading, quantity) as drawing:
                 paths += save(drawing, folder, name, formats)
@@ -181,9 +192,8 @@ def _scale(axes: Axes) -> str:
     return " (logarithmic)" if axes.get_xscale() == "log" else ""
 
 
-def _title(rows: pd.DataFrame, size: int, config: Config) -> str:
-    splits = config.protocol.trials_in_words(int(rows["n_trials"].min()))
-    splits += without_trials(config, rows["ranking"])
+def _title(rows: pd.DataFrame, size: int, complete: Mapping[str, int], config: Config) -> str:
+    splits = trials_compared(rows, complete, config)
     kept = f"{size} feature{'s' if size > 1 else ''} kept, " if config.rankings else ""
     return f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{kept}{splits}, 95 % intervals"
 
@@ -240,7 +250,8 @@ def _draw(axes: Axes, lines: Sequence[LearningCurve], least_gap: float = MIN_TIC
         x = _beside(axes, line.rows.index.to_numpy(dtype=float), train_sizes, (number + 0.5) / len(lines) - 0.5)
         mean = line.rows["mean"].to_numpy()
         reach = np.maximum([mean - line.rows["ci_low"], line.rows["ci_high"] - mean], 0)
-        bars = axes.errorbar(x, mean, yerr=reach, label=legible(line.label), elinewidth=0.6, **line.style)
+        label = legible(line.label) + (" (no machine)" if np.isnan(mean).all() else "")
+        bars = axes.errorbar(x, mean, yerr=reach, label=label, elinewidth=0.6, **line.style)
         handles.append((-float(np.mean(mean)), number, bars))
     # A symmetric interval may leave the range that a share can have.
     axes.set_ylim(0, min(axes.get_ylim()[1], 103))

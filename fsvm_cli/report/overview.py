@@ -286,7 +286,7 @@ def _draw_forest_panel(axes: Axes, rows: pd.DataFrame, unit: str) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
     ids = axes.secondary_yaxis("right")
     ids.set_yticks(lines, [_short_id(str(each)) for each in rows["id"]])
-    ids.tick_params(length=0, labelsize=5.5, labelcolor="#555555")
+    ids.tick_params(length=0, labelsize=6.5, labelcolor="#555555")
     ids.spines["right"].set_visible(False)
     values = rows[["printed_low", "printed_high", "reproduced"]].to_numpy()
     if values.min() > 0 and values.max() > LOGARITHMIC_FROM_RATIO * values.min():

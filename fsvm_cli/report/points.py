@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import metric_title, unit_of
 from fsvm_cli.learners.base import DUALITY_GAP
-from fsvm_cli.report.complete_trials import without_trials
+from fsvm_cli.report.complete_trials import trials_compared
 from fsvm_cli.report.curve_table import in_hundredths
 from fsvm_cli.report.style import (
     COLOURS,
@@ -86,7 +86,7 @@ def draw_compared(
             axes.set_ylim(len(labels) - 0.5, -0.5)
             part = "Test" if config.parts[0] == "test" else "Training"
             axes.set_xlabel(f"{part} {metric_title(metric)} ({unit_of(metric).symbol})")
-            trials = _trials_compared(rows, complete, config)
+            trials = trials_compared(rows, complete, config)
             axes.set_title(
                 f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{trials}; bar: 95 % interval",
                 loc="left",
@@ -95,15 +95,6 @@ def draw_compared(
             drawing.legend(loc="outside lower left", ncols=2)
             paths += save(drawing, folder, f"{metric}-compared", formats)
     return paths
-
-
-def _trials_compared(rows: pd.DataFrame, complete: Mapping[str, int], config: Config) -> str:
-    n_complete, planned = rows["ranking"].map(complete).fillna(rows["n_trials"]), config.protocol.splits
-    missing = without_trials(config, rows["ranking"])
-    if n_complete.min() < planned:
-        return f"INCOMPLETE: {n_complete.min():g} of {planned} splits{missing}"
-    without = "; those without a machine do not count" if (rows["n_trials"] < n_complete).any() else ""
-    return f"{planned} splits{missing}{without}"
 
 
 MIN_STOPPED_METHODS = 2

@@ -404,7 +404,7 @@ def others_in_words(table: pd.DataFrame) -> str:
         if found:
             verdicts = ", ".join(f"{found.count(each)} {each}" for each in reversed(GRAVEST_FIRST) if each in found)
             parts.append(f"{len(found)} {words[len(found) > 1]} ({verdicts})")
-    return f"Not counted, since they find nothing out: {'; '.join(parts)}." if parts else ""
+    return f"Not counted, because they are no findings: {'; '.join(parts)}." if parts else ""
 
 
 def count_table(scorecard: pd.DataFrame) -> Table:

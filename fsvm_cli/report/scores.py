@@ -36,12 +36,16 @@ MIN_TITLE_CHARACTERS = 8
 NAME_WIDTH, TITLE_WIDTH = 0.06, 0.067
 """Inches, about, of a character of a feature's name, and of one of a title."""
 MAX_FREE_PANELS, TICKS_OF_NARROW_PANELS = 2, 5
-"""Panels beside each other that have room for all ticks; of more, these share so many, and each has one at least."""
+"""Panels beside each other that have room for all ticks; of more, these share so many, and each has two at least."""
+MAX_PANELS_WITH_UPRIGHT_TICKS = 5
+"""Of more panels beside each other the numbers of two ticks would overlap."""
 MAX_NAMED_FEATURES = 40
 """Features that a column of names has room for."""
 MAX_PANELS, MAX_MAPPED_FEATURES = 8, 25
 """Panels that have room beside each other; of more rankings a map shows the places of so many features."""
 LABEL_DEGREES = 60
+PLACE_FONT_SIZE = 6.0
+"""Of places in a map, of which up to thirty stand side by side, in points."""
 MAX_BARS_PER_ROW = 400
 """Features that a row of bars has room for."""
 
@@ -117,7 +121,9 @@ def _named_features(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
             )
             axes.margins(y=0.5 / len(chosen))
             if len(panels) > MAX_FREE_PANELS:
-                axes.locator_params(axis="x", nbins=max(1, TICKS_OF_NARROW_PANELS // (len(panels) - 1)), min_n_ticks=1)
+                axes.locator_params(axis="x", nbins=max(2, TICKS_OF_NARROW_PANELS // (len(panels) - 1)), min_n_ticks=2)
+            if len(panels) > MAX_PANELS_WITH_UPRIGHT_TICKS:
+                axes.tick_params(axis="x", rotation=90)
         all_axes[0].set_yticks(heights, names)
         all_axes[0].invert_yaxis()
         shown = f"; {len(chosen)} of {len(first)} features shown" if len(chosen) < len(first) else ""
@@ -137,7 +143,7 @@ def _map_of_places(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
     with figure(2 * COLUMN_WIDTH, 1.6 + CELL_INCHES * len(chosen)) as drawing:
         axes = drawing.add_subplot()
         shades = 1.0 - np.sqrt(np.minimum((cells - 1.0) / len(chosen), 1.0))
-        draw_cells(axes, shades, [[f"{place:.0f}" for place in row] for row in cells])
+        draw_cells(axes, shades, [[f"{place:.0f}" for place in row] for row in cells], PLACE_FONT_SIZE)
         axes.set_yticks(np.arange(len(chosen)) + 0.5, names[chosen].map(legible))
         labels = [legible(ranking.label) for ranking, _ in panels]
         axes.set_xticks(

@@ -126,8 +126,8 @@ def _without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-CELL_INCHES = 0.17
-"""Height of a row of a heat map."""
+CELL_INCHES, CELL_FONT_SIZE = 0.19, 7.0
+"""Height of a row of a heat map, and the size of its letters, in points."""
 DARKEST_LOSS = 20.0
 """Points from which on a cell has the full colour."""
 WHITE_TEXT_FROM = 0.85
@@ -142,7 +142,9 @@ def shades_of_losses(losses: NDArray[np.float64]) -> NDArray[np.float64]:
     return shades
 
 
-def draw_cells(axes: Axes, shades: NDArray[np.float64], texts: Sequence[Sequence[str]]) -> None:
+def draw_cells(
+    axes: Axes, shades: NDArray[np.float64], texts: Sequence[Sequence[str]], font_size: float = CELL_FONT_SIZE
+) -> None:
     """Draw a heat map, the first row on top, with a text in each cell.
 
     Parameters
@@ -152,6 +154,8 @@ def draw_cells(axes: Axes, shades: NDArray[np.float64], texts: Sequence[Sequence
         From 0, white, to 1; NaN where there is nothing.
     texts : sequence of sequence of str
         Of the rows.
+    font_size : float
+        Of the texts, in points.
     """
     from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415
 
@@ -165,7 +169,7 @@ def draw_cells(axes: Axes, shades: NDArray[np.float64], texts: Sequence[Sequence
     for row, of_row in enumerate(texts):
         for column, text in enumerate(of_row):
             colour = "#FFFFFF" if shades[row, column] > WHITE_TEXT_FROM else "#000000"
-            axes.text(column + 0.5, row + 0.53, text, ha="center", va="center", fontsize=6, color=colour)
+            axes.text(column + 0.5, row + 0.53, text, ha="center", va="center", fontsize=font_size, color=colour)
 
 
 def explain(drawing: Figure, handles: Sequence[Artist], n_columns: int = 2) -> None:

@@ -69,6 +69,15 @@ def test_filters_leave_what_fits(open_page: OpenPage) -> None:
     assert page.inner_text("#shown") == "1 of 5 experiments, 0 of 5 published claims shown"
 
 
+def test_words_of_deviations_are_found_before_an_experiment_is_opened(open_page: OpenPage) -> None:
+    departing = replace(experiment(1), deviations=("The paper does not state C.", "Rows of Madelon are <doubled>."))
+    page = open_page(content_of(experiment(0), departing, experiment(2)))
+    for words, left in (("doubled madelon", ["experiment-experiment-1"]), ("state c", 3), ("halved", [])):
+        page.fill("#words", words)
+        found = shown(page, ".experiment")
+        assert found == left if isinstance(left, list) else len(found) == left
+
+
 def test_a_heading_sorts_numbers_as_numbers_and_turns(open_page: OpenPage) -> None:
     table = ResultTable("Sizes", ("method", "size"), tuple((f"m{number}", f"{number}") for number in (10, 9, 100)))
     page = open_page(content_of(replace(experiment(0), tables=(table,)), experiment(1)))

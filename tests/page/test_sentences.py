@@ -60,6 +60,39 @@ def test_a_sentence_has_quantity_unit_and_interval(claim: Any, sentence: str) ->
     assert sentence_of(claim) == sentence
 
 
+@pytest.mark.parametrize(
+    ("what", "sentence"),
+    [
+        (
+            "test accuracy, 'another' at all features minus test accuracy, all features (points)",
+            "Test accuracy of another minus that of the machine of this experiment (gaussian, tuned), "
+            "both with all features, is",
+        ),
+        (
+            "test accuracy, all features minus test accuracy, 'an ARD SVM' at all features (points)",
+            "Test accuracy of the machine of this experiment (gaussian, tuned) minus that of 'an ARD SVM', "
+            "both with all features, is",
+        ),
+        (
+            "test accuracy, 'ard, most relevant 0.6' at all features minus test accuracy, all features (points)",
+            "Test accuracy of 'ard, most relevant 0.6' minus that with all features is",
+        ),
+        (
+            "test accuracy, all features minus test accuracy, 'ard, most relevant 0.6' at all features (points)",
+            "Test accuracy with all features minus that of 'ard, most relevant 0.6' is",
+        ),
+        (
+            "test accuracy, 'ard, most relevant 0.6' at all features minus test accuracy, "
+            "'ard, least relevant 0.2' at all features (points)",
+            "Test accuracy of 'ard, most relevant 0.6' minus that of 'ard, least relevant 0.2' is",
+        ),
+    ],
+)
+def test_both_sides_of_a_difference_are_named(what: str, sentence: str) -> None:
+    said = sentence_of(row(what, 0.5, None, "A."), "gaussian, tuned")
+    assert said == f"{sentence} +0.500 points (50 trials)."
+
+
 def committed() -> Iterator[Any]:
     for path in sorted(RESULTS.glob("*/published.csv")):
         yield from read_verdicts(path).itertuples(index=False)
@@ -79,6 +112,7 @@ def test_every_committed_claim_is_a_sentence_with_its_unit() -> None:
             if f"({unit})" in each.what:
                 assert f" {unit}" in said.partition(" is ")[2], said
         assert said.count("'") % 2 == 0, said
+        assert "all features minus that with all features" not in said, said
 
 
 def test_a_mark_keeps_the_order_of_the_numbers() -> None:

@@ -1,4 +1,4 @@
-"""Texts of figures neither overlap nor leave the figure."""
+"""Texts of figures neither overlap nor leave the figure, are legible, and legends cover no curve."""
 
 from __future__ import annotations
 
@@ -59,7 +59,29 @@ def test_a_text_that_leaves_the_figure_is_found() -> None:
     ]
 
 
-def test_no_text_of_a_committed_figure_overlaps_another_or_leaves_it() -> None:
+@pytest.mark.parametrize(
+    ("place", "is_inside", "is_covered"),
+    [("upper left", True, True), ("lower right", True, False), ("upper left", False, False)],
+)
+def test_a_legend_over_a_curve_is_found(place: str, is_inside: bool, is_covered: bool) -> None:
+    with figure(3.0, 2.0) as drawing:
+        axes = drawing.add_subplot()
+        axes.plot([0, 1, 2], [5, 0, 0], label="falling")
+        axes.legend(loc=place) if is_inside else axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0))
+        found = faults_of(drawn(drawing, "svg").decode())
+    assert found == (["the legend with 'falling' covers a curve"] if is_covered else [])
+
+
+@pytest.mark.parametrize(("inches", "is_small"), [(7.0, False), (11.0, True)])
+def test_letters_are_measured_where_a_figure_is_fitted_to_a_page(inches: float, is_small: bool) -> None:
+    with figure(inches, 2.0) as drawing:
+        drawing.add_subplot().set_axis_off()
+        drawing.text(0.1, 0.5, "accuracy", fontsize=7.0)
+        found = faults_of(drawn(drawing, "svg").decode())
+    assert found == (["'accuracy' is too small"] if is_small else [])
+
+
+def test_no_committed_figure_has_such_a_fault() -> None:
     paths = sorted(RESULTS.rglob("*.svg"))
     assert len(paths) > 300
     faults = {

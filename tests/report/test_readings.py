@@ -183,7 +183,7 @@ def test_totals_count_findings_and_orders_and_say_the_rest_below(mixed: Path) ->
     assert counts["in all"].to_dict() == {"doc2000": 4, "doc2001": 1, "all": 5}
     assert counts.loc["all", "undecided by the source"] == 2
     assert others_in_words(scorecard) == (
-        "Not counted, since they find nothing out: 1 number computed from printed numbers (1 inconclusive); 1 fact of "
+        "Not counted, because they are no findings: 1 number computed from printed numbers (1 inconclusive); 1 fact of "
         "data or settings (1 not comparable); 1 repeat of another claim (1 reproduced)."
     )
 

@@ -15,7 +15,8 @@ import pytest
 from fsvm_cli.experiment.provenance import read_run
 from fsvm_cli.report import style
 from fsvm_cli.report.comparison import FACT_TITLES
-from fsvm_cli.report.curves import draw_curves, draw_stability, existing_components, ticks_among
+from fsvm_cli.report.curve_table import complete_trials_of, read_measures
+from fsvm_cli.report.curves import draw_changes, draw_curves, draw_stability, existing_components, ticks_among
 from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.folder import read_table, write_table
 from fsvm_cli.report.learning_curves import draw_learning_curves
@@ -138,13 +139,48 @@ def test_the_best_row_of_a_heat_map_of_losses_has_the_least(tmp_path: Path) -> N
 def test_of_many_methods_each_has_its_learning_curve_in_a_panel(experiment: str, tmp_path: Path) -> None:
     config, _ = read_run(RESULTS / experiment)
     curves, selection = (read_table(RESULTS / experiment / f"{name}.csv") for name in ("curves", "selection"))
-    (path,) = draw_learning_curves(curves, selection, config, tmp_path, ("svg",))
+    (path,) = draw_learning_curves(curves, selection, {}, config, tmp_path, ("svg",))
     svg = path.read_text(encoding="utf-8")
     assert [text for text in texts(path) if text in {each.label for each in config.rankings}] == [
         each.label for each in config.rankings
     ]
     assert svg.count('id="axes_') == 2 * len(config.rankings), "error and recovery of each"
     assert faults_of(svg) == []
+
+
+def test_a_panel_in_which_every_feature_is_relevant_is_left_out(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "why-noise20-rows")
+    curves, selection = (read_table(RESULTS / "why-noise20-rows" / f"{name}.csv") for name in ("curves", "selection"))
+    for recovered, n_panels in ((1.0, 1), (0.5, 2)):
+        paths = draw_learning_curves(curves, selection.assign(recovered=recovered), {}, config, tmp_path, ("svg",))
+        assert paths
+        assert {path.read_text(encoding="utf-8").count('id="axes_') for path in paths} == {n_panels}
+
+
+def test_a_method_without_a_machine_is_said_to_have_none(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "why-grid-breast")
+    curves = read_table(RESULTS / "why-grid-breast" / "curves.csv")
+    complete = complete_trials_of(read_measures(RESULTS / "why-grid-breast"))
+    (path,) = draw_learning_curves(curves, None, complete, config, tmp_path, ("svg",))
+    found = texts(path)
+    assert "K3 (no machine)" in found
+    assert any(
+        "30 splits; those without a machine do not count" in " ".join(found[at : at + 2]) for at in range(len(found))
+    )
+
+
+def test_every_change_lies_within_its_axes(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "why-satimage")
+    paths = draw_changes(read_table(RESULTS / "why-satimage" / "changes.csv"), config, tmp_path, ("svg",))
+    for path in paths:
+        svg = path.read_text(encoding="utf-8")
+        clip = re.search(r'<clipPath id="[^"]*">\s*<rect x="[^"]*" y="([^"]*)" width="[^"]*" height="([^"]*)"', svg)
+        assert clip is not None
+        top, height = map(float, clip.groups())
+        clipped = "".join(re.findall(r'<g clip-path="[^"]*">(.*?)</g>', svg, re.DOTALL))
+        places = [float(y) for y in re.findall(r'<use xlink:href="#m[^"]*" x="[^"]*" y="([^"]*)"', clipped)]
+        assert len(places) >= 4
+        assert top + 2 < min(places) <= max(places) < top + height - 2
 
 
 SCALES = [
