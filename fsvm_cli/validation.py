@@ -13,6 +13,9 @@ from fsvm_cli.numerics import all_finite
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+ONE_CLASS = "y holds only one class"
+"""The end of the message with which methods refuse samples of one class, by which a run recognises it."""
+
 
 def validated(
     estimator: Any, X: Any, y: Any, *, accept_sparse: str | bool | Sequence[str] = False, min_samples: int = 1

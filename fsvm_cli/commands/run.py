@@ -33,6 +33,7 @@ from fsvm_cli.experiment.selection import selection_experiment
 from fsvm_cli.runner.missing import explain, missing_records, missing_tasks
 from fsvm_cli.runner.run import estimate_seconds
 from fsvm_cli.store.store import FILE_NAME, Store
+from fsvm_cli.validation import ONE_CLASS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,9 +48,6 @@ if TYPE_CHECKING:
     from fsvm_cli.runner.run import Job
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
-
-ONE_CLASS = "y holds only one class"
-"""How all ranking methods end that refuse a training part."""
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import pickle
+import weakref
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -51,8 +52,8 @@ BLIND_VARIANCES = np.exp(np.linspace(-6.0, 4.0, 21))
 LOG_EVIDENCE_ROUNDING = 1e-9
 """Largest rounding error of a value of 1/n ln Q from a product of matrices."""
 MAX_CACHED_GRADIENTS = 2048
-"""Two ascents of the longest that configs have. Ascents that differ in their ends alone, as those to 30 and to 15 % of
-the peak, share their beginnings."""
+"""As many as two ascents of 1,000 steps take. Ascents that differ only in where they stop, such as those to 30 and to
+15 % of the peak, share their first steps."""
 
 
 @dataclass(frozen=True)
@@ -254,10 +255,13 @@ def _blind_log_evidence(n_positive: int, n: int, loss: Loss) -> float:
 
 
 class _ByContent:
-    """An evidence that equals others of the same samples, labels and settings."""
+    """An evidence that equals others of the same samples, labels and settings.
+
+    It does not keep the evidence alive: the cache would keep the samples of all ascents in memory.
+    """
 
     def __init__(self, evidence: SampledEvidence) -> None:
-        self.evidence = evidence
+        self.evidence = weakref.ref(evidence)
         self._digest = type(evidence), hashlib.blake2b(pickle.dumps(list(vars(evidence).values()))).digest()
 
     def __eq__(self, other: object) -> bool:
@@ -273,8 +277,10 @@ def _gradient_at(
 ) -> tuple[EvidenceGradient, SamplerReport, Any]:
     """Return what `SampledEvidence.gradient_at` does, and the state in which it leaves the random numbers."""
     rng = np.random.Generator(pickle.loads(bit_generator))  # noqa: S301 - pickled by `_Track.at`
-    hyperparameters = Hyperparameters.from_logarithms(np.frombuffer(logarithms))
-    return *content.evidence.gradient_at(hyperparameters, rng), rng.bit_generator.state
+    evidence = content.evidence()
+    assert evidence is not None, "the ascent that asks holds it"
+    gradient, report = evidence.gradient_at(Hyperparameters.from_logarithms(np.frombuffer(logarithms)), rng)
+    return gradient, report, rng.bit_generator.state
 
 
 @dataclass(eq=False)

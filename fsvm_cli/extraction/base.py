@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.numerics import check_input_range, one_blas_thread, refusing_overflow, value_ranges
 from fsvm_cli.ranking.parameters import NamedMethod
-from fsvm_cli.validation import validated
+from fsvm_cli.validation import ONE_CLASS, validated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +87,7 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         X, y = validated(self, X, y, min_samples=2)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"{self.method} needs samples of at least two classes; y holds only one class")
+            raise ValueError(f"{self.method} needs samples of at least two classes; {ONE_CLASS}")
         n_features = X.shape[1]
         n_components = n_features if self.n_components is None else self.n_components
         if not 1 <= n_components <= n_features:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from fsvm_cli.memory_check import check_memory_for_pairs
 from fsvm_cli.numerics import check_input_range, feature_called, one_blas_thread, refusing_overflow, row_blocks
 from fsvm_cli.ranking.parameters import NamedMethod
-from fsvm_cli.validation import validated
+from fsvm_cli.validation import ONE_CLASS, validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -260,7 +260,7 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
             scores = scores if (weights == 1.0).all() else functools.partial(scores, weights=weights)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"{self.method} needs samples of at least two classes; y holds only one class")
+            raise ValueError(f"{self.method} needs samples of at least two classes; {ONE_CLASS}")
         n_features = X.shape[1]
         n_selected = max(n_features // 2, 1) if self.n_features_to_select is None else self.n_features_to_select
         if not 1 <= n_selected <= n_features:

@@ -154,8 +154,8 @@ class Objective:
     tolerance, solver
         As in `fsvm_cli.svm.solve`.
     certified : bool
-        Whether the gap of each machine has to hold for exact kernel values. A descent of which only the end is used, by
-        a machine that is certified itself, does without: a third of its time.
+        Whether the gap of each machine has to hold for exact kernel values, which takes a third of the time. A descent
+        of which only the end is used, by a machine that is certified itself, does not need it.
     """
 
     X: NDArray[np.float64]

@@ -83,12 +83,17 @@ KEPT = [(1, 431), (2, 458), (3, 1167)]
 """Words that are kept of each set of Reuters stories."""
 
 
+def listed_ids(published_folder: Path, sentences_folder: Path, document: str) -> set[str]:
+    """Return the ids of the values and sentences of a document."""
+    listed_in = sentences_folder if document in BEYOND else published_folder
+    return set(values_of(listed_in, document)) | sentences_of(sentences_folder, document)
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_published_claim_is_judged_or_left_out_for_a_reason(
     published_folder: Path, sentences_folder: Path, configs: list[Config], document: str
 ) -> None:
-    listed_in = sentences_folder if document in BEYOND else published_folder
-    published = set(values_of(listed_in, document)) | sentences_of(sentences_folder, document)
+    published = listed_ids(published_folder, sentences_folder, document)
     expected = expected_ids(configs, document)
     judged = {known for known in published for found in expected if found == known or found.startswith(f"{known}.")}
     assert published - judged == {known for known in left_out() if known.startswith(f"{document}.")}
@@ -205,8 +210,7 @@ def test_sentences_that_are_left_out_stand_in_their_documents(papers_folder: Pat
 def test_sentences_that_are_left_out_are_on_no_list_and_in_no_config(
     published_folder: Path, sentences_folder: Path, configs: list[Config], document: str
 ) -> None:
-    listed_in = sentences_folder if document in BEYOND else published_folder
-    listed = set(values_of(listed_in, document)) | sentences_of(sentences_folder, document)
+    listed = listed_ids(published_folder, sentences_folder, document)
     of_document = {known for known in quoted() if known.startswith(f"{document}.")}
     assert of_document & (listed | expected_ids(configs, document)) == set()
 
