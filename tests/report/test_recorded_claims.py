@@ -58,6 +58,11 @@ def test_each_number_lies_between_the_bounds(
     assert (found.verdict, found.reproduced) == (verdict, pytest.approx(mean))
 
 
+def test_the_quantity_names_its_rows_as_the_config_writes_them(wine: Experiment) -> None:
+    found = judged(wine, rows={"solver": "rfe", "n_same": 64}, published=(64, 64))
+    assert found.what == "n_same where solver = rfe, n_same = 64"
+
+
 @pytest.mark.parametrize(("bounds", "verdict"), [((-20, -12), "reproduced"), ((-11, 0), "differs")])
 def test_means_over_two_sets_of_rows_are_subtracted(
     wine: Experiment, bounds: tuple[float, float], verdict: str

@@ -78,7 +78,8 @@ class RecordedClaim(Claim):
 
 
 def _in_words(rows: Selection | None) -> str:
-    return f" where {', '.join(f'{name} = {value}' for name, value in rows.items())}" if rows else ""
+    values = {name: value if isinstance(value, str) else f"{value:g}" for name, value in (rows or {}).items()}
+    return f" where {', '.join(f'{name} = {value}' for name, value in values.items())}" if values else ""
 
 
 def _selected(table: pd.DataFrame, values: Selection | None) -> pd.DataFrame:
