@@ -135,8 +135,10 @@ def cases() -> Iterator[Case]:
         ("knockoffs", 0.5, 0.5, "fisher"),
         ("knockoffs", 0.5, 0.5, "gradient-angle"),
         ("knockoffs", 0.5, 0.5, "l1-logistic"),
+        ("knockoffs", 0.5, 0.5, "knockoffs"),
         ("knockoffs", 0.5, 0.0, "gradient-angle"),
         ("knockoffs", 0.5, 0.0, "l1-logistic"),
+        ("knockoffs", 0.5, 0.0, "knockoffs"),
     )
     for controls, correlation, weight, method in of_ours:
         yield Case(f"fsvm, {method}", controls, correlation, weight, partial(by_ranking, controls, method))

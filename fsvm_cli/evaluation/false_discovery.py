@@ -84,28 +84,47 @@ def permuted_q_values(
     return q_values
 
 
-def knockoff_q_values(X: Array, score: Score, columns: NDArray[np.intp], rng: np.random.Generator) -> Array:
+def signed_maximum(own: Array, control: Array) -> Array:
+    """Return the larger of the ranks of two scores, with the sign of their difference (barber2015, section 1.2).
+
+    Any scores have ranks.
+    """
+    own, control = np.split(tied_ranks(np.concatenate([own, control])), 2)
+    return np.maximum(own, control) * np.sign(own - control)
+
+
+def difference(own: Array, control: Array) -> Array:
+    """Return the difference of two scores, 0 where they tie: of weights that a penalty has set to 0 (candes2018)."""
+    ties = np.abs(own - control) <= TIE * np.maximum(np.abs(own), np.abs(control))
+    return np.where(ties, 0.0, own - control)
+
+
+def knockoff_q_values(
+    X: Array,
+    score: Score,
+    columns: NDArray[np.intp],
+    rng: np.random.Generator,
+    statistic: Callable[[Array, Array], Array] = signed_maximum,
+) -> Array:
     """Return q-values by second-order Gaussian knockoffs, shape (n_columns,).
 
-    W of a column is the larger of the ranks of its score and of that of its knockoff, with the sign of their
-    difference: the signed maximum (barber2015, section 1.2) of ranks, which any scores have. q is the smallest
-    (1 + #{W <= -t}) / #{W >= t} over the thresholds t <= W, that of the knockoff+ filter (barber2015, eq. 1.9): no
-    column has less than one over the number of discoveries, so that fewer than ten are never found at 10 %.
+    q of a column is the smallest (1 + #{W <= -t}) / #{W >= t} over the thresholds t <= W, that of the knockoff+ filter
+    (barber2015, eq. 1.9): no column has less than one over the number of discoveries, so that fewer than ten are never
+    found at 10 %.
 
     Parameters
     ----------
     X, score, columns, rng
         As in `permuted_q_values`.
+    statistic : callable, default=signed_maximum
+        Gives W by the scores of the columns and those of their knockoffs; its sign turns where the two are swapped.
 
     Raises
     ------
     ValueError
         As `gaussian_knockoffs`.
     """
-    own, control = _scores_with(X, gaussian_knockoffs(X, rng), score, columns, rng)
-    ranks = tied_ranks(np.concatenate([own, control]))
-    own, control = np.split(ranks, 2)
-    return q_values_of_statistics(np.maximum(own, control) * np.sign(own - control))
+    return q_values_of_statistics(statistic(*_scores_with(X, gaussian_knockoffs(X, rng), score, columns, rng)))
 
 
 def q_values_of_statistics(W: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The selection within the training rows of a given split: what is recommended has not seen the rows kept aside.
+"""The selection within the training rows of a given split: what is recommended has not seen the held-out rows.
 
 An experiment on a file of one's own with one given split is repeated on random splits of its training rows; these end
 in the recommendation, and the machines that the experiment itself trains and tests say how it does on the others.

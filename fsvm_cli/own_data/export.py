@@ -166,7 +166,7 @@ class Export:
 def export(experiment: Experiment, label: str, n_features: int) -> Export:
     """Build the pipeline of a ranking with a number of features; what the config tunes is tuned on the rows of the fit.
 
-    These are all rows, or the training rows where the config has a given split: the others stay kept aside.
+    These are all rows, or the training rows where the config has a given split: the others stay held out.
 
     Parameters
     ----------

@@ -184,11 +184,11 @@ def _limits(card: Mapping[str, Any]) -> Iterator[str]:
     if few := [f"{label} ({n})" for label, n in card["classes"].items() if n < FEW_PER_CLASS]:
         yield f"Decisions that hang on how often a small class is recognised: few rows of {', '.join(few)}."
     if card["accuracy"] is None:
-        yield "Anything, before 'fsvm evaluate' has tried it on rows that were kept aside: its accuracy is not known."
+        yield "Anything, before 'fsvm evaluate' has scored it on held-out rows: its accuracy is not known."
     else:
         yield (
             "A promise of exactly the stated accuracy: ranking and number of features were chosen on the same splits, "
-            "so that it is somewhat too high; 'fsvm evaluate' on rows that were kept aside tells."
+            "so that it is somewhat too high; 'fsvm evaluate' on held-out rows shows by how much."
         )
     yield "Statements about causes: of several columns that say the same it keeps one."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,13 @@ from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import features_called, fixed_source, metadata_of
 from fsvm_cli.data.source_spec import FileSpec, NamedSpec, TableSpec
 from fsvm_cli.errors import DataError, FsvmError, UsageError
-from fsvm_cli.evaluation.false_discovery import CollinearError, Controls, knockoff_q_values, permuted_q_values
+from fsvm_cli.evaluation.false_discovery import (
+    CollinearError,
+    Controls,
+    difference,
+    knockoff_q_values,
+    permuted_q_values,
+)
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evidence.parameters import CAVEATS, NOTHING_FOUND
 from fsvm_cli.files import is_file, special_kind
@@ -37,6 +44,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from numpy.typing import NDArray
+
+    QValues = Callable[..., NDArray[np.float64]]
 
     from fsvm_cli.data.dataset import Dataset, Matrix
     from fsvm_cli.data.readers.numbers import DecimalMark
@@ -472,13 +481,17 @@ def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> 
         found: NDArray[np.float64] = ranker.fit(both, dataset.y).scores_
         return found
 
+    find: QValues = permuted_q_values if controls == "permuted" else knockoff_q_values
+    if controls == "knockoffs" and request.method.method == "knockoffs":
+        from fsvm_cli.ranking.knockoffs import lasso_weights  # noqa: PLC0415 - slow to import, and seldom needed
+
+        score, find = partial(lasso_weights, y=dataset.y), partial(knockoff_q_values, statistic=difference)
     rng = random_stream(SEED, "false discovery")
     try:
         with threadpoolctl.threadpool_limits(limits=1):
             scaled = fit_scaling(request.scaling, X).transform(X)
             ranked = _ranked_features(scaled, request)
             tested, numbers = np.unique(columns[ranked], return_inverse=True)
-            find = permuted_q_values if controls == "permuted" else knockoff_q_values
             q_values[tested] = find(_columns_of(scaled, ranked), score, numbers, rng)
             return q_values
     except CollinearError as error:

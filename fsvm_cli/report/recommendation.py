@@ -88,10 +88,10 @@ RECOMMENDATION_COLUMNS = [
     "rarest_class",
     "n_rarest",
     "n_trials",
-    "kept_aside",
-    "kept_aside_ci_low",
-    "kept_aside_ci_high",
-    "n_kept_aside",
+    "held_out",
+    "held_out_ci_low",
+    "held_out_ci_high",
+    "n_held_out",
 ]
 
 
@@ -261,7 +261,7 @@ def _mean_cost(experiment: Experiment, ranks: NDArray[np.intp], size: int) -> fl
     return float(np.mean(np.array([*costs.values()]) @ np.array(kept))) if costs else 0.0
 
 
-def with_rows_kept_aside(
+def with_held_out_rows(
     table: pd.DataFrame, experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]
 ) -> pd.DataFrame:
     """Add how each subset does on the test rows of a given split, which took no part in its choice.
@@ -286,7 +286,7 @@ def with_rows_kept_aside(
         place = trials.sizes.index(int(size))
         rows.append((float(trials.values[key][0, place]), *trials.intervals[key][place]))
     means, lows, highs = np.array(rows, dtype=np.float64).reshape(-1, 3).T
-    return table.assign(kept_aside=means, kept_aside_ci_low=lows, kept_aside_ci_high=highs, n_kept_aside=n_test)
+    return table.assign(held_out=means, held_out_ci_low=lows, held_out_ci_high=highs, n_held_out=n_test)
 
 
 def machine_in_words(classifier: ExperimentClassifier) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.schema import Config
 
 FEATURES_SHOWN = 20
-KEPT_ASIDE = (("mean", ""), ("ci_low", "_ci_low"), ("ci_high", "_ci_high"))
+HELD_OUT = (("mean", ""), ("ci_low", "_ci_low"), ("ci_high", "_ci_high"))
 
 
 def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, results: Path) -> Iterator[str]:
@@ -68,7 +68,7 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
             f"{unit.symbol}{beside_in_words}."
         )
         yield from _positive_in_words(general, config)
-        yield from _kept_aside_in_words(row, title)
+        yield from _held_out_in_words(row, title)
         yield chance
         if not pd.isna(row.get("cost", math.nan)):
             yield f"The columns cost {row['cost']:g}, the mean over the splits; one that 'costs' does not name is free."
@@ -124,20 +124,20 @@ def _positive_in_words(general: Mapping[Any, Any], config: Config) -> Iterator[s
         yield f"The positive class is '{brief(str(name))}'{how}."
 
 
-def _kept_aside_in_words(row: Mapping[Any, Any], title: str) -> Iterator[str]:
+def _held_out_in_words(row: Mapping[Any, Any], title: str) -> Iterator[str]:
     """Tell how the recommended subset does on the rows that took no part in its choice."""
-    if not _has_rows_kept_aside(row):
+    if not _has_held_out_rows(row):
         return
-    value = _value({name: row[f"kept_aside{end}"] for name, end in KEPT_ASIDE} | {"metric": row["metric"]})
+    value = _value({name: row[f"held_out{end}"] for name, end in HELD_OUT} | {"metric": row["metric"]})
     yield (
         f"That is of {int(row['n_trials'])} random splits of the training rows, which alone decided. On the "
-        f"{int(row['n_kept_aside'])} test rows that the config gives: {title} {value} {unit_of(row['metric']).symbol}."
+        f"{int(row['n_held_out'])} test rows that the config gives: {title} {value} {unit_of(row['metric']).symbol}."
     )
 
 
-def _has_rows_kept_aside(row: Mapping[Any, Any]) -> bool:
+def _has_held_out_rows(row: Mapping[Any, Any]) -> bool:
     """Whether the config has a given split; tables of earlier versions do not say."""
-    return not pd.isna(row.get("kept_aside", math.nan))
+    return not pd.isna(row.get("held_out", math.nan))
 
 
 def _few_in_words(general: Mapping[Any, Any], config: Config) -> str:
@@ -258,14 +258,14 @@ def _what_next(row: Mapping[Any, Any], config: Config, folder: Path, results: Pa
     """Tell what is not known, and the commands for the columns and the model."""
     yield (
         "Not known: how rows of another time or place would fare, and which of several features that say the same is "
-        "the cause. Method and size were chosen on these test parts, so that the accuracy is somewhat too high; rows "
-        f"that were kept aside {'' if _has_rows_kept_aside(row) else 'would '}tell. Intervals are of 95 %, for other "
-        "rows of the same kind: they allow for the rows that splits share, and for how few rows a class has."
+        "the cause. Method and size were chosen on these test parts, so that the accuracy is somewhat too high; "
+        f"held-out rows {'' if _has_held_out_rows(row) else 'would '}show by how much. Intervals are of 95 %, for "
+        "other rows of the same kind: they allow for the rows that splits share, and for how few rows a class has."
     )
     command = _command(config, config.dataset, folder, row) if isinstance(config.dataset, FileSpec) else None
     if command is not None:
         yield f"The columns themselves: {command}"
-    rows = "the training rows" if _has_rows_kept_aside(row) else "all rows"
+    rows = "the training rows" if _has_held_out_rows(row) else "all rows"
     yield f"The model, fitted on {rows}: {shlex.join(['fsvm', 'export', str(results), '--model', 'model.joblib'])}"
 
 

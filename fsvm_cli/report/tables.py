@@ -40,7 +40,7 @@ from fsvm_cli.report.folder import (
 from fsvm_cli.report.intervals_for_new_rows import interval_for_new_rows
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, FLOAT_FORMAT, as_csv, rounded_alike
 from fsvm_cli.report.ranking_statistics import compare_rankings, summarise_rankings
-from fsvm_cli.report.recommendation import recommendation, with_rows_kept_aside
+from fsvm_cli.report.recommendation import recommendation, with_held_out_rows
 from fsvm_cli.report.verdicts import Trials, table_of_verdicts
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
         test.read(store)
     recommended = recommendation(within or experiment, collect(within, store) if within else collected, test)
     if within and not recommended.empty:
-        recommended = with_rows_kept_aside(recommended, experiment, collected)
+        recommended = with_held_out_rows(recommended, experiment, collected)
     further = {each.label for each in further_random_orders(experiment.config)}
     if experiment.ends_in_recommendation:
         collected = {key: trials for key, trials in collected.items() if key[0] not in further}

@@ -320,7 +320,7 @@ def test_a_crate_overwrites_nothing(call: Call, results: Path) -> None:
     assert call("export", "nowhere", "--crate", "crate").code == 3
 
 
-def test_a_given_test_part_stays_kept_aside(call: Call, tmp_path: Path) -> None:
+def test_a_given_test_part_stays_held_out(call: Call, tmp_path: Path) -> None:
     clinic(0).to_csv("train.csv", index=False)
     others = clinic(1)
     others.assign(patient=others["patient"] + 20).to_csv("test.csv", index=False)

@@ -10,15 +10,19 @@ from scipy.stats import false_discovery_control
 
 from fsvm_cli.evaluation.false_discovery import (
     CollinearError,
+    difference,
     entropy_diagonal,
     gaussian_knockoffs,
     knockoff_q_values,
     permuted_q_values,
     q_values_of_statistics,
+    signed_maximum,
     tied_ranks,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 
@@ -88,6 +92,20 @@ def test_q_values_by_the_definition_of_the_filter() -> None:
 
 def test_ties_within_rounding_share_a_rank() -> None:
     assert tied_ranks(np.array([3.0, 1.0, 3.0 * (1 + 1e-12), -2.0])).tolist() == [3.5, 2.0, 3.5, 1.0]
+
+
+@pytest.mark.parametrize("statistic", [signed_maximum, difference])
+def test_statistics_turn_round_where_a_column_and_its_knockoff_are_swapped(
+    statistic: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
+) -> None:
+    rng = np.random.default_rng(8)
+    own, control = np.round(rng.exponential(size=(2, 30)), 1)
+    control[:5] = own[:5] * (1 + 1e-12)
+    W = statistic(own, control)
+    assert (W[:5] == 0).all()
+    swapped = rng.random(30) < 0.5
+    turned = statistic(np.where(swapped, control, own), np.where(swapped, own, control))
+    assert turned.tolist() == np.where(swapped, -W, W).tolist()
 
 
 def test_permuted_q_values_are_those_of_benjamini_and_hochberg() -> None:

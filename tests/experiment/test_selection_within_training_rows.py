@@ -11,7 +11,7 @@ import pytest
 from fsvm_cli.experiment.chance import permuted_experiment
 from fsvm_cli.experiment.selection import selection_experiment
 from fsvm_cli.report.complete_trials import collect
-from fsvm_cli.report.recommendation import recommendation, with_rows_kept_aside
+from fsvm_cli.report.recommendation import recommendation, with_held_out_rows
 from fsvm_cli.report.recommendation_in_words import describe_recommendation
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job
@@ -72,20 +72,20 @@ def test_test_rows_decide_nothing_and_tell_how_it_does(planned: Planned, tmp_pat
         assert within is not None
         with Store(folder, writable=False) as store:
             collected, inner = collect(experiment, store), collect(within, store)
-        table = with_rows_kept_aside(recommendation(within, inner, None), experiment, collected)
+        table = with_held_out_rows(recommendation(within, inner, None), experiment, collected)
         found[name] = table.set_index("ranking")
         row = table[table["recommended"]].iloc[0]
         trials = collected[row["ranking"], 48]
         expected = trials.values["accuracy", "test"][0, trials.sizes.index(row["n_features"])]
-        assert row["kept_aside"] == expected
-        assert row["kept_aside_ci_low"] <= expected <= row["kept_aside_ci_high"]
+        assert row["held_out"] == expected
+        assert row["held_out_ci_low"] <= expected <= row["held_out_ci_high"]
         said = " ".join(describe_recommendation(table, experiment.config, tmp_path, folder))
         assert "That is of 4 random splits of the training rows, which alone decided." in said
         assert f"On the 20 test rows that the config gives: accuracy {100 * expected:.1f} [" in said
         assert "The model, fitted on the training rows: fsvm export" in said
     one, other = found.values()
     # Warnings about columns are of the reader, which looks at all rows.
-    decided = [column for column in one if not column.startswith("kept_aside") and column != "suspects"]
+    decided = [column for column in one if not column.startswith("held_out") and column != "suspects"]
     pd.testing.assert_frame_equal(one[decided], other[decided])
     assert (one["n_trials"] == 4).all()
 

@@ -1,4 +1,4 @@
-"""Figures of merit of a model on rows that were kept aside, against scikit-learn."""
+"""Figures of merit of a model on held-out rows, against scikit-learn."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Lasso
 from sklearn.metrics import mutual_info_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import l1_min_c
 
@@ -24,7 +24,7 @@ from fsvm_cli.ranking.base import order_by_content
 from fsvm_cli.ranking.boruta import Boruta
 from fsvm_cli.ranking.elastic_net import ElasticNet, path_weights
 from fsvm_cli.ranking.forest import Forest
-from fsvm_cli.ranking.knockoffs import Knockoffs
+from fsvm_cli.ranking.knockoffs import Knockoffs, lasso_weights
 from fsvm_cli.ranking.l1_logistic import L1Logistic
 from fsvm_cli.ranking.l1_svm import L1Svm
 from fsvm_cli.ranking.mrmr import Mrmr
@@ -247,6 +247,27 @@ def test_noise_is_as_often_before_as_behind_its_knockoff_and_signal_before() -> 
     # 360 fair draws, a few of them ties, stray from one half by 2.6 % in one deviation; half an entry in the mean.
     assert np.mean(noise > 0) == pytest.approx(np.mean(noise < 0), abs=0.16)
     assert (signal > 0).mean() > 0.95
+
+
+def test_weights_of_the_lasso_are_those_of_the_best_penalty_of_a_grid_and_are_added_up_over_classes() -> None:
+    X, _ = problem(90, 5)
+    y = np.argsort(np.argsort(X[:, 0] + 0.5 * X[:, 1])) // 30
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(Z, y))
+    expected = np.zeros(5)
+    for positive in range(3):
+        target = np.where(y == positive, 1.0, -1.0)
+        largest = np.abs(Z.T @ (target - target.mean())).max() / len(y)
+        penalties = {"alpha": largest * np.logspace(0, -3, 100)}
+        search = GridSearchCV(Lasso(), penalties, scoring="neg_mean_squared_error", cv=folds)
+        expected += np.abs(search.fit(Z, target).best_estimator_.coef_)
+    np.testing.assert_allclose(lasso_weights(X, y), expected, atol=1e-3)
+
+
+def test_the_lasso_of_a_class_of_one_row_has_no_folds() -> None:
+    X, _ = problem(20, 3)
+    with pytest.raises(ValueError, match="a class has one row"):
+        lasso_weights(X, np.array([0] * 10 + [1] * 9 + [2]))
 
 
 def test_a_feature_says_less_beside_its_copy() -> None:
