@@ -1,4 +1,4 @@
-"""Figures on the page, compressed together with the tables and files of their experiment.
+"""Figures on the page, compressed together with the tables and files of the experiments.
 
 They are shown as images, in which no script of a file runs.
 
@@ -44,6 +44,9 @@ POLYLINE = re.compile(r' d="(M [^"A-KN-Ya-y]*)"')
 """A path of straight lines, as written by matplotlib: M and L, each with the coordinates of a point, and z."""
 WIDTH_ATTRIBUTE = re.compile(r'<svg\b[^>]*\bwidth="([\d.]+)pt"')
 FEATURE_NAMES = re.compile(r'("feature_names": \[)([^\]]*)')
+STREAM_CHARACTERS = 2_000_000
+"""From which on a stream is full: one of several experiments, which repeat each other, is smaller by a fifth, and a
+browser decompresses it in a tenth of a second."""
 MIN_SHARED = 2000
 """Characters of a list of features from which on the page holds it once."""
 CAPTIONS = {
@@ -64,6 +67,7 @@ FRACTIONAL = re.compile(r"-?\d+\.\d+")
 EMPTY_ELEMENT = re.compile(r"<g/>|<defs></defs>|<g></g>")
 EXCESS_DIGITS = re.compile(r"(?<![\w.])(-?[1-9]\d*\.\d\d)\d+")
 """Decimals beyond the second of numbers of magnitude 1 or more; smaller numbers may be scale factors."""
+COMPRESSION = {"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 2**22, "pb": 0}
 WITHOUT_MARKUP = str.maketrans("&<>", ",./")
 """Signs of base 85, as Python writes it, that would be markup, and what stands for them."""
 ID_ATTRIBUTE, ID_REFERENCE = re.compile(r' id="([^"]*)"'), re.compile(r'((?:href="|url\()#)([^")]*)')
@@ -141,26 +145,37 @@ class Packer:
         How far behind a letter the next one stands, in hundredths of their size.
     shared : dict of str to str
         Long lists of feature names, which the files of several experiments have, by what stands in their place.
+    streams : list of str
+        Filled ones, compressed.
     parts : list
         Of the stream that is being filled, each a JSON value.
+    n_characters : int
+        Of these parts.
     """
 
     shapes: dict[str, str] = field(default_factory=dict)
     advances: dict[str, float] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
-    parts: list[object] = field(default_factory=list)
+    streams: list[str] = field(default_factory=list)
+    parts: list[str | dict[str, str]] = field(default_factory=list)
+    n_characters: int = 0
 
-    def part(self, value: object) -> int:
-        """Put a JSON value into the stream that is being filled, and return its place there."""
+    def part(self, value: str | dict[str, str]) -> str:
+        """Put a value into the stream that is being filled; return the number of the stream and its place there."""
+        place = f"{len(self.streams)}:{len(self.parts)}"
         self.parts.append(value)
-        return len(self.parts) - 1
+        self.n_characters += len(value) if isinstance(value, str) else sum(map(len, value.values()))
+        if self.n_characters >= STREAM_CHARACTERS:
+            self.close()
+        return place
 
-    def stream(self) -> str:
-        """Compress the parts together, since those of an experiment repeat each other, and begin a new stream."""
-        parts, self.parts = self.parts, []
-        return compressed(parts)
+    def close(self) -> None:
+        """Compress the parts together, and begin a new stream."""
+        if self.parts:
+            self.streams.append(compressed(self.parts))
+            self.parts, self.n_characters = [], 0
 
-    def picture(self, svg: str) -> int:
+    def picture(self, svg: str) -> str:
         """Put a picture into the stream; see `shortened`."""
         return self.part(self.shortened(svg))
 
@@ -204,7 +219,7 @@ class Packer:
         svg = ID_ATTRIBUTE.sub(lambda found: f' id="{short[found[1]]}"' if found[1] in short else "", svg)
         return ID_REFERENCE.sub(lambda found: found[1] + short[found[2]], svg)
 
-    def files(self, files: Sequence[tuple[str, str]]) -> int:
+    def files(self, files: Sequence[tuple[str, str]]) -> str:
         """Put files by their names into the stream, but for the lists of features that files share."""
         return self.part({name: FEATURE_NAMES.sub(self._without_names, text) for name, text in files})
 
@@ -264,5 +279,5 @@ def _in_tenths(number: float) -> str:
 def compressed(value: object) -> str:
     """Compress a JSON value by LZMA, and write it in 85 signs, none of which is markup."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    packed = lzma.compress(text.encode(), lzma.FORMAT_ALONE, filters=[{"id": lzma.FILTER_LZMA1, "pb": 0}])
+    packed = lzma.compress(text.encode(), lzma.FORMAT_ALONE, filters=[COMPRESSION])
     return base64.b85encode(packed).decode("ascii").translate(WITHOUT_MARKUP)

@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 
 SAVED = (CURVES_NAME, SCORES_NAME, VERDICTS_NAME)
 """Tables that can be saved from the page as they are; others can be as they are shown."""
-MAX_PACKED_TABLE = 6000
-"""Bytes, compressed, of such a table."""
+MAX_PACKED_TABLE, MAX_PACKED_TABLES = 6_000, 1_200_000
+"""Bytes, compressed, of such a table, and of one in each experiment together."""
 MAX_PAIRS_SHOWN = 45
 """Pairs of rankings; of more, the page shows those with the best ranking."""
 
@@ -92,9 +92,11 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
         rows = with_decisions(read_comparison(folders), folders)
         decided = {(str(row.experiment), str(row.id)): row for row in rows.itertuples(index=False)}
     ranks: tuple[Ranks, ...] = ()
+    largest = min(MAX_PACKED_TABLE, MAX_PACKED_TABLES // max(len(folders), 1))
     for folder in folders:
         with _leaving_out(failures, folder.resolve().name, "its part of the page"):
-            experiments.append(_collection(folder) if is_collection(folder) else _experiment(folder, decided))
+            one = _collection(folder) if is_collection(folder) else _experiment(folder, decided, largest)
+            experiments.append(one)
     with _leaving_out(failures, "the page of all", "the scorecard"):
         scorecard = scorecard_rows(folders)
     findings: tuple[tuple[tuple[str, str], ...], ...] = ()
@@ -215,12 +217,12 @@ def _standings(ranks: Ranks) -> Iterator[tuple[str, str]]:
         )
 
 
-def _experiment(folder: Path, decided: Decided) -> Section:
+def _experiment(folder: Path, decided: Decided, largest: int) -> Section:
     config, run = read_run(folder)
     curves = read_table(folder / CURVES_NAME)
     measures = read_measures(folder)
     shown = () if curves.empty else curve_tables(curves, measures, config)
-    saved = {name: text for name in SAVED if _fits(text := _text_of(folder / name))}
+    saved = {name: text for name in SAVED if _fits(text := _text_of(folder / name), largest)}
     return Section(
         name=folder.resolve().name,
         title=config.title,
@@ -262,8 +264,8 @@ def _text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def _fits(text: str) -> bool:
-    return text != "" and len(zlib.compress(text.encode())) <= MAX_PACKED_TABLE
+def _fits(text: str, n_bytes: int) -> bool:
+    return text != "" and len(zlib.compress(text.encode())) <= n_bytes
 
 
 def _collection(folder: Path) -> Section:

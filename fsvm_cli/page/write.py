@@ -144,6 +144,7 @@ def _page() -> jinja2.Template:
     """Compile the template, once in a process: that takes as long as the tables of a small run."""
     environment = jinja2.Environment(
         autoescape=True,
+        extensions=["jinja2.ext.do"],
         finalize=_finalised,
         loader=jinja2.FunctionLoader(_template),
         trim_blocks=True,

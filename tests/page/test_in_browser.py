@@ -14,6 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from fsvm_cli.page import pictures
 from fsvm_cli.page.content import VERDICTS, Method, Ranks
 from fsvm_cli.page.pictures import Picture, compressed
 from fsvm_cli.report.printing import ResultTable
@@ -329,7 +330,11 @@ def test_values_are_told_by_arrow_keys_and_under_the_pointer(open_page: OpenPage
     assert not Axe().run(page).violations_count
 
 
-def test_files_and_figures_are_saved_as_they_are(open_page: OpenPage) -> None:
+@pytest.mark.parametrize("n_characters", [200, 2_000_000])
+def test_files_and_figures_are_saved_as_they_are(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, n_characters: int
+) -> None:
+    monkeypatch.setattr(pictures, "STREAM_CHARACTERS", n_characters)
     names = ", ".join(f'"word {number}"' for number in range(400))
     run = f'{{"feature_names": [{names}], "é": 1}}\n'
     several = [replace(experiment(number), files=(("run.json", run), ("curves.csv", CURVES))) for number in (0, 1)]
@@ -341,6 +346,7 @@ def test_files_and_figures_are_saved_as_they_are(open_page: OpenPage) -> None:
             place.get_by_role("button", name=button).click()
         assert Path(download.value.path()).read_text(encoding="utf-8") == expected
     assert page.locator("#shapes").get_attribute("data-shared")
+    assert (page.locator("[data-stream]").count() == 1) == (n_characters == 2_000_000)
 
 
 def test_streams_are_read_as_they_were_compressed(open_page: OpenPage) -> None:

@@ -13,13 +13,14 @@ const once = (make) => { let made; return () => (made ??= make()); };
 const letters = once(() => new Map(unpack(byId("shapes").dataset.shapes).map(
   ([sign, id, shape, advance]) => [sign, { id, shape, advance }])));
 const shared = once(() => unpack(byId("shapes").dataset.shared));
-// In a stream of their own, which a search decompresses in some 20 ms; those of all experiments take seconds.
+// In a stream of their own, which a search decompresses in some 20 ms; all streams take seconds.
 const departures = once(() => new Map(Object.entries(unpack(byId("shapes").dataset.departures)).map(
   ([experiment, text]) => [idOf(experiment), text])));
-const streams = new WeakMap();
-function part(element, number) {
-  const stream = (element.closest(".experiment") ?? byId("main")).querySelector(":scope > [data-stream]");
-  if (!streams.has(stream)) streams.set(stream, unpack(stream.dataset.stream));
+const compressed = all("[data-stream]");
+const streams = new Map();
+function part(place) {
+  const [stream, number] = place.split(":").map(Number);
+  if (!streams.has(stream)) streams.set(stream, unpack(compressed[stream].dataset.stream));
   return streams.get(stream)[number];
 }
 
@@ -44,7 +45,7 @@ function drawn(svg) {
 const sources = new WeakMap();
 const begun = new WeakMap();
 async function begin(image) {
-  const svg = drawn(part(image, image.dataset.picture));
+  const svg = drawn(part(image.dataset.picture));
   image.removeAttribute("data-picture");
   sources.set(image, svg);
   image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
@@ -65,7 +66,7 @@ function save(name, text, type = "text/plain") {
 }
 const unpacked = new WeakMap();
 function filesOf(place) {
-  return new Map(Object.entries(part(place, place.dataset.files)).map(
+  return new Map(Object.entries(part(place.dataset.files)).map(
     ([name, text]) => [name, text.replace(/\0\w+\0/g, (key) => shared()[key])]));
 }
 function files(place) {
@@ -107,12 +108,12 @@ async function make(experiment) {
     for (const each of all("button", place)) {
       each.addEventListener("click", () => save(each.textContent, files(place).get(each.textContent)));
     }
-    const curves = part(place, place.dataset.files)["curves.csv"];
+    const curves = part(place.dataset.files)["curves.csv"];
     if (curves) explore(experiment, curves);
   }
   const drawing = showAll(experiment);
   for (const place of all("[data-html]", experiment)) {
-    place.innerHTML = part(place, place.dataset.html);
+    place.innerHTML = part(place.dataset.html);
     place.removeAttribute("data-html");
   }
   for (const table of all("table.numbers", experiment)) equipTable(table);
