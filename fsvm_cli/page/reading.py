@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 SAVED = (CURVES_NAME, SCORES_NAME, VERDICTS_NAME)
 """Tables that can be saved from the page as they are; others can be as they are shown."""
-MAX_PACKED_TABLE, MAX_PACKED_TABLES = 6_000, 1_200_000
+MAX_PACKED_TABLE, MAX_PACKED_TABLES = 6_000, 1_000_000
 """Bytes, compressed, of such a table, and of one in each experiment together."""
 MAX_PAIRS_SHOWN = 45
 """Pairs of rankings; of more, the page shows those with the best ranking."""

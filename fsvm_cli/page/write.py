@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from fsvm_cli.page.content import Content
+    from fsvm_cli.page.content import Content, Section
     from fsvm_cli.page.story import Document, Parts
 
 VERDICT_SIGNS = {
@@ -122,7 +122,7 @@ def render(content: Content, heading: str) -> str:
         documents=told,
         conclusions=said,
         asked=explanations(content),
-        departures={each.name: " ".join(each.deviations) for each in content.experiments},
+        searched={each.name: " ".join(_packed_words(each)) for each in content.experiments},
         answers=tuple(_answers(content, told, said)) if len(content.experiments) > 1 else (),
         counts_in_words=_counts_in_words(told),
         meanings=VERDICT_MEANINGS,
@@ -137,6 +137,13 @@ def render(content: Content, heading: str) -> str:
         style=_template("page.css"),
         script=_template("unpack.js") + _template("page.js"),
     )
+
+
+def _packed_words(experiment: Section) -> Iterator[str]:
+    """Yield the words by which the search finds an experiment, of what is decompressed when it is opened."""
+    for claim in experiment.claims:
+        yield from (claim.id, claim.statement or claim.printed)
+    yield from experiment.deviations
 
 
 @functools.cache

@@ -14,7 +14,7 @@ const letters = once(() => new Map(unpack(byId("shapes").dataset.shapes).map(
   ([sign, id, shape, advance]) => [sign, { id, shape, advance }])));
 const shared = once(() => unpack(byId("shapes").dataset.shared));
 // In a stream of their own, which a search decompresses in some 20 ms; all streams take seconds.
-const departures = once(() => new Map(Object.entries(unpack(byId("shapes").dataset.departures)).map(
+const searched = once(() => new Map(Object.entries(unpack(byId("shapes").dataset.searched)).map(
   ([experiment, text]) => [idOf(experiment), text])));
 const compressed = all("[data-stream]");
 const streams = new Map();
@@ -284,8 +284,7 @@ const ASKS = [
 const SAYS_LITTLE = /^(differs?|different|methods?|papers?|miss(ed)?)$/;
 function textOf(element) {
   if (!texts.has(element)) {
-    const packed = all("[data-words]", element).map((each) => each.dataset.words);
-    texts.set(element, [element.textContent, ...packed, departures().get(element.id) ?? ""].join(" ").toLowerCase());
+    texts.set(element, `${element.textContent} ${searched().get(element.id) ?? ""}`.toLowerCase());
   }
   return texts.get(element);
 }
