@@ -348,20 +348,23 @@ def write_times(root: Path) -> None:
     before = text.partition(TIMES_BEGIN)[2].partition(TIMES_END)[0]
     rows = times(root, before)
     columns = ("experiment", "trials", "seconds a trial", "seconds in all", "share in %")
-    _put_between(TIMES_BEGIN, "\n".join(["", *_table(columns, rows), ""]), TIMES_END, page)
+    timed = {name for name, *_ in rows}
+    untimed = sorted({path.parent.name for path in root.glob("*/curves.csv")} - timed)
+    note = f"Not measured since the number of trials was last changed: {', '.join(untimed)}." if untimed else ""
+    _put_between(TIMES_BEGIN, "\n".join(["", *_table(columns, rows), "", note, ""]), TIMES_END, page)
 
 
 def times(root: Path, before: str) -> list[tuple[str, ...]]:
     """List the experiments by the time of their trials, the longest first, and all of them together.
 
     Times are particular to a machine and lie beside the results, untracked: an experiment that has none there keeps the
-    row of the table `before`, and one without results has no row.
+    row of the table `before`, if it has as many trials as then; one without results has no row.
     """
     taken = {path.parent.name: pd.read_csv(path)["seconds"] for path in sorted(root.glob("*/timings.csv"))}
     counted = {name: (len(seconds), seconds.sum()) for name, seconds in taken.items() if len(seconds)}
     for line in before.splitlines():
         name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if name not in counted and (root / name / "run.json").exists():
+        if name not in counted and (root / name / "run.json").exists() and int(cells[0]) in _n_trials(root / name):
             counted[name] = int(cells[0]), float(cells[2])
     total = sum(seconds for _, seconds in counted.values())
     rows = [
@@ -369,6 +372,12 @@ def times(root: Path, before: str) -> list[tuple[str, ...]]:
         for name, (n, seconds) in sorted(counted.items(), key=lambda each: -each[1][1])
     ]
     return [*rows, ("all", str(sum(n for n, _ in counted.values())), "", f"{total:.0f}", "100.0")] if rows else []
+
+
+def _n_trials(folder: Path) -> tuple[int, int]:
+    """Count the trials that results come from, without and with the one on the whole sample of a bootstrap."""
+    n = int(pd.read_csv(folder / "curves.csv").groupby("train_size")["n_trials"].max().sum())
+    return n, n + 1
 
 
 def write_samplers() -> None:

@@ -188,15 +188,17 @@ def test_times_are_listed_from_what_lies_beside_the_results(tmp_path: Path) -> N
 
 
 def test_experiments_that_ran_elsewhere_keep_their_times(tmp_path: Path) -> None:
-    for name in ("here", "elsewhere"):
+    for name, n in (("here", 2), ("elsewhere", 5), ("longer", 30)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.json").touch()
+        (tmp_path / name / "curves.csv").write_text(f"train_size,n_trials\n9,{n}\n9,{n}\n18,{n}\n")
     (tmp_path / "here" / "timings.csv").write_text("train_size,split,seconds\n9,0,10\n9,1,20\n")
     before = """
 | experiment | trials | seconds a trial | seconds in all | share in % |
 | --- | --- | --- | --- | --- |
 | here | 9 | 9 | 81 | 40.0 |
 | elsewhere | 10 | 7 | 70 | 35.0 |
+| longer | 20 | 50 | 1000 | 25.0 |
 | gone | 1 | 50 | 50 | 25.0 |
 | all | 20 |  | 201 | 100.0 |
 """
