@@ -362,7 +362,7 @@ def times(root: Path, before: str) -> list[tuple[str, ...]]:
     """
     taken = {path.parent.name: pd.read_csv(path)["seconds"] for path in sorted(root.glob("*/timings.csv"))}
     counted = {name: (len(seconds), seconds.sum()) for name, seconds in taken.items() if len(seconds)}
-    for line in before.splitlines():
+    for line in filter(lambda line: line.startswith("|"), before.splitlines()):
         name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         if name not in counted and (root / name / "run.json").exists() and int(cells[0]) in _n_trials(root / name):
             counted[name] = int(cells[0]), float(cells[2])

@@ -201,6 +201,8 @@ def test_experiments_that_ran_elsewhere_keep_their_times(tmp_path: Path) -> None
 | longer | 20 | 50 | 1000 | 25.0 |
 | gone | 1 | 50 | 50 | 25.0 |
 | all | 20 |  | 201 | 100.0 |
+
+Not measured since the number of trials was last changed: longer.
 """
     assert generate.times(tmp_path, before) == [
         ("elsewhere", "10", "7", "70", "70.0"),
