@@ -27,6 +27,8 @@ from fsvm_cli.svm.margin_factor import VALUE_TERMS
 from fsvm_cli.svm.paths.gram_downdate import downdate_gram, reoptimise
 from fsvm_cli.svm.routing import eliminates_in_feature_space
 from fsvm_cli.svm.solvers.active_set import make_scratch
+from fsvm_cli.svm.solvers.certificate import scaled_up
+from fsvm_cli.svm.solvers.dual import DualSolution
 from fsvm_cli.svm.solvers.optimality import compiled_bias, refresh
 
 if TYPE_CHECKING:
@@ -457,7 +459,13 @@ class LinearMachines(Machines):
             if not converged and problem.solver == "auto":
                 rounding = Rounding(chunk.box.relative, chunk.box.reach, chunk.box.lengths)
                 dual = DualProblem(chunk.K, chunk.y, problem.C[chunk.rows], rounding=rounding)
-                found = solve(dual, tolerance=problem.tolerance, solver="interior-point", on_failure="flag")
+                # Of many features and a large C it is often the rounding alone that exceeds the tolerance.
+                here = DualSolution(
+                    np.abs(chunk.box.c), compiled_bias(chunk.box), 0.0, np.inf, 0, "smo", converged=False
+                )
+                found = scaled_up(dual, here, problem.tolerance) or solve(
+                    dual, tolerance=problem.tolerance, solver="interior-point", on_failure="flag"
+                )
                 converged = found.converged
                 restart_at(chunk, found.alpha * chunk.y)
             self._weigh(machine)

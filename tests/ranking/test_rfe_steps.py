@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NoReturn
+
 import numpy as np
 import pytest
 
@@ -146,3 +148,29 @@ def test_after_the_interior_point_method_a_machine_has_the_bias_of_its_coefficie
     svm = SVM(Linear(), C, 1e-9).fit(data, y)
     np.testing.assert_allclose(machines.w, svm.dual_coef_ @ svm.support_vectors_, atol=1e-5)
     assert compiled_bias(machines.chunks[0].box) == pytest.approx(svm.intercept_[0], abs=1e-5)
+
+
+def test_what_rounding_alone_keeps_from_its_gap_is_scaled_up_and_not_solved_again(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = rng.normal(size=(61, 2000))
+    y = np.where(rng.random(61) < 0.5, 1.0, -1.0)
+    trained: list[bool] = []
+
+    def train(chunk: rfe_machines.Chunk, tolerance: float) -> bool:
+        trained.append(own(chunk, tolerance))
+        return trained[-1]
+
+    def solve(*_: Any, **__: Any) -> NoReturn:
+        raise AssertionError
+
+    own = rfe_machines.train
+    monkeypatch.setattr(rfe_machines, "train", train)
+    monkeypatch.setattr(rfe_machines, "solve", solve)
+    machines = LinearMachines(EliminationProblem(Linear(), data, y[None], np.full(61, 100.0), 1e-6, "auto"))
+    for _ in range(3):
+        assert machines.train()
+        svm = SVM(Linear(), 100.0, 1e-9, solver="interior-point").fit(data[:, machines.features], y)
+        np.testing.assert_allclose(machines.w, svm.dual_coef_ @ svm.support_vectors_, atol=1e-7)
+        machines.drop(np.array([0]))
+    assert not any(trained)
