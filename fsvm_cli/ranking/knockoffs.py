@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from annotated_types import Ge, Gt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LassoCV
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 
 from fsvm_cli.evaluation.false_discovery import knockoff_sampler
@@ -114,6 +111,10 @@ def lasso_weights(X: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.flo
     ValueError
         If a class has one row.
     """
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - slow to import, and seldom needed
+    from sklearn.linear_model import LassoCV  # noqa: PLC0415
+    from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415
+
     n_samples = np.bincount(y)
     if n_samples.min() < 2:
         raise ValueError("the lasso's penalty is cross-validated, and a class has one row")
