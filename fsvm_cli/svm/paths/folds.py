@@ -128,7 +128,7 @@ class FoldMachines:
                 scores[c], converged[c], certified[c] = self._ascend_without(c, fold)
                 continue
             self.missed[c] = 0
-            is_certified, bias = self._certify(self.K, self.box, bias, worst, np.arange(len(self.y)))
+            is_certified, bias = self._certify(bias, worst)
             # Where no alpha is at its bound, the machine is that of every larger C.
             beyond = slice(first, first + 1) if _is_bounded(self.box) else slice(first, None)
             scores[changed[beyond]] = (self.y - self.box.r + bias)[test]
@@ -156,7 +156,7 @@ class FoldMachines:
             self.certified[c:] = False
             if done:
                 worst = gap_with_rounding(K, y, box, bias, gap, self.digits, self.rounding.lengths)
-                self.certified[c:], bias = self._certify(K, box, bias, worst, np.arange(len(y)))
+                self.certified[c:], bias = self._certify(bias, worst)
             self.coefficients[c:], self.scores[c:], self.converged[c:] = box.c, y - box.r + bias, done
             self.has_margin_vectors[c:] = count_inside(box) > 0
             if not _is_bounded(box):
@@ -173,39 +173,34 @@ class FoldMachines:
         return shifts
 
     def _ascend_without(self, c: np.intp, fold: Fold) -> tuple[Array, bool, bool]:
-        """Score a fold's test rows by a machine that is fitted by ascent, on a Gram matrix of its own."""
+        """Score a fold's test rows by a machine that is fitted by ascent; a row that it has twice has twice the C."""
         train, test = fold
-        part, labels = self.K[np.ix_(train, train)], self.y[train]
-        box, factor = make_scratch(len(train))
-        set_bounds(box, labels, self.bounds[c, train])
-        box.c[:] = restore_balance(self.coefficients[c, train], box.lower, box.upper)
-        done, bias, gap = _ascend(part, labels, box, factor, self.tolerance)
+        box, times = self.box, np.bincount(train, minlength=len(self.y))
+        set_bounds(box, self.y, self.bounds[c] * times)
+        box.c[:] = restore_balance(self.coefficients[c] * times, box.lower, box.upper)
+        done, bias, gap = _ascend(self.K, self.y, box, self.factor, self.tolerance)
         certified = False
         if done:
-            worst = gap_with_rounding(part, labels, box, bias, gap, self.digits[train], self.rounding.lengths[train])
-            certified, bias = self._certify(part, box, bias, worst, train)
-        return self.K[np.ix_(test, train)] @ box.c + bias, done, certified
+            worst = gap_with_rounding(self.K, self.y, box, bias, gap, self.digits, self.rounding.lengths)
+            certified, bias = self._certify(bias, worst)
+        return (self.y - box.r + bias)[test], done, certified
 
-    def _certify(
-        self, K: Array, box: Box, bias: float, worst: float, rows: npt.NDArray[np.int64]
-    ) -> tuple[bool, float]:
+    def _certify(self, bias: float, worst: float) -> tuple[bool, float]:
         """Return whether a machine that has reached its gap reaches it for exact kernel values, too, and its bias.
 
         That it does is not only so where the gap with what rounding may add to it, `worst`, is within the tolerance:
         that is a coarse bound. See `stated` for the other. Where only the machine scaled up does, the box has that one.
-        `rows` are the samples of `K` among all.
         """
         if worst <= self.tolerance:
             return True, bias
+        box = self.box
         own = np.flatnonzero(box.upper > box.lower)
-        labels = self.y[rows]
         bounds, alpha = (box.upper - box.lower)[own], np.abs(box.c[own])
-        rounding = self.rounding.restrict(rows[own])
-        problem = DualProblem(K[np.ix_(own, own)], labels[own], bounds, rounding=rounding)
+        problem = DualProblem(self.K[np.ix_(own, own)], self.y[own], bounds, rounding=self.rounding.restrict(own))
         found = stated(problem, DualSolution(alpha, bias, 0.0, 0.0, 0, "smo", converged=True), self.tolerance)
         if not np.array_equal(found.alpha, alpha):
-            box.c[own] = found.alpha * labels[own]
-            refresh(K, labels, box)
+            box.c[own] = found.alpha * self.y[own]
+            refresh(self.K, self.y, box)
         return found.converged, found.bias
 
 
