@@ -235,8 +235,8 @@ def command(  # noqa: PLR0917 - click passes every option
     workers = choose_workers(jobs, dask)
     if not dry_run:
         quiet_children()
-        has_one_trial = len(configs) == 1 and splits == 1
-        if workers.number > 1 and not has_one_trial:
+        asks_for_one_trial = len(configs) == 1 and splits == 1
+        if workers.number > 1 and not asks_for_one_trial:
             start_loading()
 
     # These load the libraries, which workers do meanwhile.

@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    QValues = Callable[..., NDArray[np.float64]]
-
     from fsvm_cli.data.dataset import Dataset, Matrix
     from fsvm_cli.data.readers.numbers import DecimalMark
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.data.source_spec import CategoricalRule, MissingRule, Separator, Spec
     from fsvm_cli.own_data.request import RankingRequest
     from fsvm_cli.ranking.base import Ranker
+
+    QValues = Callable[..., NDArray[np.float64]]
 
 INDEX_PARAMETERS = {"task"}
 """Parameters of methods that are the index of a feature."""

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 import shutil
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.run_file import FILE_NAME
+from fsvm_cli.page import reading
 from fsvm_cli.page.content import VERDICTS
 from fsvm_cli.page.reading import read_content
 from fsvm_cli.page.write import render
@@ -54,6 +56,19 @@ def test_tables_and_pictures_are_those_of_the_folder(results: Path) -> None:
     for picture in wine.pictures:
         assert picture.svg == (results / "wine" / f"{picture.name}.svg").read_text(encoding="utf-8")
     assert dict(wine.facts)["seed"] == "2000"
+
+
+def test_with_more_experiments_smaller_tables_can_be_saved(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wine() -> tuple[set[str], set[str]]:
+        found = next(each for each in read_content(results_folders(results)).experiments if each.name == "wine")
+        return {name for name, _ in found.files if name.endswith(".csv")}, set(found.elsewhere)
+
+    saved, elsewhere = wine()
+    assert saved == {"curves.csv", "scores.csv", "published.csv"}
+    n_bytes = {name: len(zlib.compress((results / "wine" / name).read_bytes())) for name in saved}
+    largest = max(n_bytes, key=n_bytes.__getitem__)
+    monkeypatch.setattr(reading, "MAX_PACKED_TABLES", len(SHOWN) * n_bytes[largest] - 1)
+    assert wine() == (saved - {largest}, elsewhere | {largest})
 
 
 def test_that_no_trial_is_complete_is_said_where_a_page_without_scripts_shows_it(results: Path) -> None:
