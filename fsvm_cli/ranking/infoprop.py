@@ -108,8 +108,8 @@ class Infoprop(SVMRanker, LeakingRanker):
     tolerance : float, default=1e-6
         Relative duality gap of the machines.
     solver : str, default="auto"
-        Which "auto" takes: "feature-space" for the linear kernel on more than 5,000 samples (dense, and four for each
-        feature), "decomposition" for others on more than 10,000, else the Gram matrix.
+        Which "auto" takes: "feature-space" for the linear kernel on more than 5,000 samples (four for each feature, or
+        "coordinate-ascent" on sparse ones), "decomposition" for others on more than 10,000, else the Gram matrix.
     class_weight : mapping of class label to float, "balanced", or None, default=None
         What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
     cache_mb : float or None, default=None

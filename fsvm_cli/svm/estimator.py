@@ -92,9 +92,10 @@ class SVM(KernelMachine):
         Upper bound of alpha, > 0, in units of `C_unit`; infinity asks for a hard margin.
     tolerance : float
         The relative duality gap of every machine, > 0.
-    solver : {"auto", "smo", "interior-point", "libsvm", "feature-space", "decomposition"}
-        As in `fsvm_cli.svm.solve`; "auto" takes "feature-space" for linear machines on more than 1,000 samples, and
-        "decomposition", which makes no matrix of all pairs, for others on more than 10,000.
+    solver : {"auto", "smo", "interior-point", "libsvm", "feature-space", "coordinate-ascent", "decomposition"}
+        As in `fsvm_cli.svm.solve`; "auto" takes "feature-space" for linear machines on more than 1,000 samples,
+        "coordinate-ascent" for those on more than 5,000 sparse ones, and "decomposition", which makes no matrix of all
+        pairs, for others on more than 10,000.
     on_failure : {"raise", "flag"}
         Whether a machine that misses its gap raises `ConvergenceError` or is recorded in `converged_`.
     class_kernels : mapping of class label to str or Kernel, optional

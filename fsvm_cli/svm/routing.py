@@ -9,11 +9,12 @@ hard margin (C infinite) have no row of their own: all solvers but libsvm take b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import scipy.sparse as sp
 
 from fsvm_cli.memory_check import free_memory
+from fsvm_cli.svm.large.coordinate_ascent import CoordinateAscent
 from fsvm_cli.svm.large.decomposition import Decomposition
 from fsvm_cli.svm.large.linear import FeatureSpace
 from fsvm_cli.svm.solvers.dual import DualSolver
@@ -40,28 +41,44 @@ GRAM_MATRICES = 2
 """Matrices of all pairs that a solver on a Gram matrix holds: the Gram matrix and a factor of part of it."""
 MAX_PART_OF_FREE_MEMORY = 0.5
 """Of the free memory, for the Gram matrix and its factor."""
+DENSE_COPIES = 3
+"""Of samples that were sparse: themselves, less their centre, and their features multiplied by their weights."""
 MAX_FEATURES_OF_RETRY = 1000
 """Of linear machines that miss their gap with a Gram matrix and are tried in the space of the features instead."""
 
 
-def _has_many_samples_per_feature(n: int, d: int) -> bool:
-    return n > max(MAX_SAMPLES_OF_PAIR_STEPS, MIN_SAMPLES_PER_FEATURE * d)
+class Shape(NamedTuple):
+    """What a threshold looks at: the numbers of samples and of features, and whether the samples are sparse."""
+
+    n: int
+    d: int
+    is_sparse: bool
 
 
-def _exceeds_memory_for_pairs(n: int, d: int) -> bool:  # noqa: ARG001 - as of all solvers
+def _has_many_samples_per_feature(shape: Shape) -> bool:
+    return shape.n > max(MAX_SAMPLES_OF_PAIR_STEPS, MIN_SAMPLES_PER_FEATURE * shape.d)
+
+
+def _has_many_sparse_samples(shape: Shape) -> bool:
+    return shape.is_sparse and shape.n > MAX_SAMPLES_OF_SMALL_GRAM
+
+
+def _exceeds_memory_for_pairs(shape: Shape) -> bool:
+    n = shape.n
     if n <= MAX_SAMPLES_OF_SMALL_GRAM:
         return False
     return n > MAX_SAMPLES_OF_GRAM or 8 * GRAM_MATRICES * n**2 > MAX_PART_OF_FREE_MEMORY * free_memory()
 
 
-FEATURE_SPACE, DECOMPOSITION = FeatureSpace(), Decomposition()
-SOLVERS: tuple[DualSolver, ...] = (FEATURE_SPACE, DECOMPOSITION, *GRAM_SOLVERS.values())
+FEATURE_SPACE, COORDINATE_ASCENT, DECOMPOSITION = FeatureSpace(), CoordinateAscent(), Decomposition()
+SOLVERS: tuple[DualSolver, ...] = (FEATURE_SPACE, COORDINATE_ASCENT, DECOMPOSITION, *GRAM_SOLVERS.values())
 """The table. `Automatic`, whose name is "auto", takes what those before it have left."""
-THRESHOLDS: dict[str, Callable[[int, int], bool]] = {
+THRESHOLDS: dict[str, Callable[[Shape], bool]] = {
     FeatureSpace.name: _has_many_samples_per_feature,
+    CoordinateAscent.name: _has_many_sparse_samples,
     Decomposition.name: _exceeds_memory_for_pairs,
 }
-"""(n_samples, n_features) -> bool by the solver's name: whether "auto" takes it."""
+"""By the solver's name: whether "auto" takes it."""
 
 
 def solver_for(kernel: Kernel, X: Any, solver: Solver) -> DualSolver:
@@ -76,16 +93,30 @@ def solver_for(kernel: Kernel, X: Any, solver: Solver) -> DualSolver:
     Raises
     ------
     ValueError
-        If no solver has the name, or it is "feature-space", and the kernel is not linear or the samples are sparse.
+        If no solver has the name; if it is "feature-space" or "coordinate-ascent" and the kernel is not linear; or
+        if it is "feature-space" and the samples are sparse.
     """
     if isinstance(solver, DualSolver):
         return solver
     check_solver(solver)
-    n, d = X.shape
+    shape = Shape(X.shape[0], X.shape[1], sp.issparse(X))
     for each in SOLVERS:
-        if _takes(each.needs, kernel, X) and _is_chosen(each, solver, n, d):
+        if _takes(each.needs, kernel, X) and _is_chosen(each, solver, shape):
             return each
-    raise ValueError(f"solver '{solver}' is for the linear kernel and dense samples; leave it to 'auto'")
+    samples = "" if solver == COORDINATE_ASCENT.name else " and dense samples"
+    raise ValueError(f"solver '{solver}' is for the linear kernel{samples}; leave it to 'auto'")
+
+
+def is_better_dense(X: Any, solver: Solver) -> bool:
+    """Return whether "auto" makes sparse samples of a linear machine dense: many for each feature, if they find room.
+
+    Their machine has few free coefficients, which coordinates find slowly, and the space of the features at once.
+    """
+    if solver != "auto" or not sp.issparse(X):
+        return False
+    shape = Shape(X.shape[0], X.shape[1], is_sparse=False)
+    has_room = 8 * DENSE_COPIES * shape.n * shape.d <= MAX_PART_OF_FREE_MEMORY * free_memory()
+    return shape.n > MAX_SAMPLES_OF_SMALL_GRAM and _has_many_samples_per_feature(shape) and has_room
 
 
 def needs_a_cache(n_samples: int, solver: Solver) -> bool:
@@ -94,7 +125,7 @@ def needs_a_cache(n_samples: int, solver: Solver) -> bool:
     "auto" does so on more than 10,000 samples, and on more than 5,000 where the Gram matrix and its factor would take
     more than half of the free memory.
     """
-    return isinstance(solver, str) and _is_chosen(DECOMPOSITION, solver, n_samples, 0)
+    return isinstance(solver, str) and _is_chosen(DECOMPOSITION, solver, Shape(n_samples, 0, is_sparse=False))
 
 
 def eliminates_in_feature_space(kernel: Kernel, X: Any, solver: Solver) -> bool:
@@ -108,13 +139,13 @@ def eliminates_in_feature_space(kernel: Kernel, X: Any, solver: Solver) -> bool:
         As of `solver_for`.
     """
     is_large = solver == FEATURE_SPACE.name or X.shape[0] > MAX_SAMPLES_OF_SMALL_GRAM
-    return is_large and solver_for(kernel, X, solver).needs.linear_kernel
+    return is_large and solver_for(kernel, X, solver) is FEATURE_SPACE
 
 
 def _takes(needs: Needs, kernel: Kernel, X: Any) -> bool:
     return (kernel.is_linear or not needs.linear_kernel) and not (needs.dense_samples and sp.issparse(X))
 
 
-def _is_chosen(each: DualSolver, solver: str, n: int, d: int) -> bool:
+def _is_chosen(each: DualSolver, solver: str, shape: Shape) -> bool:
     """Return whether a solver is asked for by its name, or "auto" takes it."""
-    return each.name == solver or (solver == "auto" and each.name in THRESHOLDS and THRESHOLDS[each.name](n, d))
+    return each.name == solver or (solver == "auto" and each.name in THRESHOLDS and THRESHOLDS[each.name](shape))

@@ -12,16 +12,19 @@ import scipy.sparse as sp
 from fsvm_cli.memory_check import check_memory_for_pairs
 from fsvm_cli.svm.compiled import EPSILON
 from fsvm_cli.svm.kernels.base import SHARP_RELATIVE_ERROR
+from fsvm_cli.svm.large.coordinate_ascent import SparseProblem
 from fsvm_cli.svm.large.decomposition import Decomposition
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear import LinearSolution
 from fsvm_cli.svm.large.linear_machine import MachineProblem, centre_of, centred, handed_out, joint_outputs
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of
 from fsvm_cli.svm.routing import (
+    COORDINATE_ASCENT,
     FEATURE_SPACE,
     GRAM_MATRICES,
     MAX_FEATURES_OF_RETRY,
     MAX_SAMPLES_OF_SMALL_GRAM,
+    is_better_dense,
     needs_a_cache,
     solver_for,
 )
@@ -192,6 +195,22 @@ class FeatureSpaceTrainingSet(TrainingSet):
         return np.asarray(normals @ self.X.T, dtype=np.float64)
 
 
+class SparseTrainingSet(TrainingSet):
+    """Sparse samples of linear machines, a CSR matrix (n, d), each feature multiplied by the root of its weight."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+
+    def train(  # noqa: D102
+        self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
+    ) -> DualSolution:
+        problem = SparseProblem(self.X if rows is None else self.X[rows], y, C)
+        return COORDINATE_ASCENT.solve(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
+
+    def outputs(self, coefficients: Array) -> Array:  # noqa: D102
+        return np.asarray((self.X @ (coefficients @ self.X).T).T, dtype=np.float64)
+
+
 class CachedTrainingSet(TrainingSet):
     """Samples whose kernel values are computed when needed, and kept within a given memory.
 
@@ -228,13 +247,18 @@ class LinearTrainingSet(TrainingSet):
     """
 
     def __init__(self, kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None = None) -> None:
+        X = X.toarray() if is_better_dense(X, solver) else X
         self.kernel, self.X = kernel, X
         self.weights = kernel.feature_weights(X.shape[1])
         # libsvm keeps kernel values in single precision: less a centre it would take other steps before it is stopped.
         self.centre = None if isinstance(solver, StoppedLibsvm) else centre_of(X)
         self.Z = centred(X, self.centre)
-        if solver_for(kernel, X, solver).needs.linear_kernel:
+        chosen = solver_for(kernel, X, solver)
+        if chosen is FEATURE_SPACE:
             self.form: TrainingSet = self._in_feature_space(self.Z)
+        elif chosen is COORDINATE_ASCENT:
+            scaled = sp.csr_matrix(self.Z)
+            self.form = SparseTrainingSet(scaled if self.weights is None else scaled @ sp.diags(np.sqrt(self.weights)))
         else:
             self.form = _of_any_kernel(kernel, self.Z, solver, cache_mb)
 

@@ -129,7 +129,7 @@ class ImplicitProblem(BinaryProblem):
         return self.residuals(coefficients)
 
 
-SolverName = Literal["auto", "smo", "interior-point", "libsvm", "feature-space", "decomposition"]
+SolverName = Literal["auto", "smo", "interior-point", "libsvm", "feature-space", "coordinate-ascent", "decomposition"]
 
 
 @dataclass(frozen=True, eq=False, init=False)

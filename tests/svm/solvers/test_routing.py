@@ -5,13 +5,16 @@ import pytest
 from scipy import sparse
 
 from fsvm_cli.svm import DualProblem, Gaussian, Linear
+from fsvm_cli.svm.large.coordinate_ascent import SparseProblem
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear_problem import LinearProblem
 from fsvm_cli.svm.routing import (
+    COORDINATE_ASCENT,
     MAX_SAMPLES_OF_GRAM,
     MAX_SAMPLES_OF_PAIR_STEPS,
     MAX_SAMPLES_OF_SMALL_GRAM,
     SOLVERS,
+    is_better_dense,
     solver_for,
 )
 from fsvm_cli.svm.solvers.dual import ConvergenceError
@@ -31,6 +34,8 @@ def problem_for(solver, *, C=1.0, equality=True):
     X, y = samples()
     if solver.needs.gram:
         return DualProblem(X @ X.T, y, C, equality)
+    if solver is COORDINATE_ASCENT:
+        return SparseProblem(sparse.csr_matrix(X), y, C, equality)
     return (
         LinearProblem(X, y, C, equality) if solver.needs.linear_kernel else KernelProblem(Linear(), X, y, C, equality)
     )
@@ -94,8 +99,26 @@ def test_auto_chooses_by_the_kernel_and_the_number_of_samples(kernel, shape, nam
     assert solver_for(kernel, X, "auto").name == name
 
 
+@pytest.mark.parametrize(
+    ("shape", "name", "better_dense"),
+    [
+        ((MAX_SAMPLES_OF_SMALL_GRAM, 100_000), "auto", False),
+        ((MAX_SAMPLES_OF_SMALL_GRAM + 1, 100_000), "coordinate-ascent", False),
+        ((MAX_SAMPLES_OF_SMALL_GRAM + 1, 10), "coordinate-ascent", True),
+        ((10_000_000, 2_000_000), "coordinate-ascent", False),  # there is no room
+    ],
+)
+def test_auto_chooses_for_sparse_samples(shape, name, better_dense):
+    X = sparse.csr_matrix(shape)
+    assert solver_for(Linear(), X, "auto").name == name
+    assert is_better_dense(X, "auto") == better_dense
+    assert not is_better_dense(X, "coordinate-ascent")
+
+
 def test_what_no_row_takes_is_refused():
     X, _ = samples()
+    with pytest.raises(ValueError, match="'coordinate-ascent' is for the linear kernel; leave"):
+        solver_for(Gaussian(1.0), X, "coordinate-ascent")
     with pytest.raises(ValueError, match="is for the linear kernel and dense samples"):
         solver_for(Gaussian(1.0), X, "feature-space")
     with pytest.raises(ValueError, match="solver must be one of"):
