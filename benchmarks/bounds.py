@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsvm_cli.bounds.bound import Bound
+    from fsvm_cli.svm.kernels.base import Rounding
     from fsvm_cli.svm.solvers.dual import DualSolution
 
 LIMIT = 0.5
@@ -34,7 +35,14 @@ HARD = 1e6
 class WithClarabel(RadiusMargin):
     """The same descent, its balls by Clarabel."""
 
-    def _bounds(self, gram: np.ndarray, labels: np.ndarray, machines: Sequence[DualSolution]) -> Sequence[Bound]:
+    def _bounds(
+        self,
+        gram: np.ndarray,
+        labels: np.ndarray,
+        machines: Sequence[DualSolution],
+        rounding: Rounding,  # noqa: ARG002 - Clarabel has its own tolerance, and no start
+        beta0: np.ndarray | None = None,  # noqa: ARG002
+    ) -> Sequence[Bound]:
         n = len(gram)
         A = sparse.csc_matrix(np.vstack([np.ones(n), -np.eye(n)]))
         cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(n)]

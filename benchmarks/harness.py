@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
+import resource
 import statistics
+import sys
 import time
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
@@ -89,6 +91,11 @@ def compare(  # noqa: PLR0917
     """Time both and return the row."""
     our_seconds, peer_seconds = median_seconds(ours, clock=clock), median_seconds(theirs, peer_repeats, clock)
     return Comparison(work, peer, peer_seconds, our_seconds, peer_seconds / our_seconds, target, *gaps, note)
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def svc_gap(gram: np.ndarray, y: np.ndarray, C: float, machine: SVC) -> float:

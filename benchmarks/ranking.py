@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import time
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,42 +15,71 @@ from sklearn.feature_selection import RFE
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from benchmarks.harness import JOBS, Comparison, compare, svc_gap
+from benchmarks.harness import Comparison, compare, peak_bytes, svc_gap, timed
 from benchmarks.real_data import standardised
 from fsvm_cli.ranking.relief_f import ReliefF
 from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
-from fsvm_cli.svm import SVM
+from fsvm_cli.svm import SVM, Gaussian
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+
+RELIEF_SHAPES = ((5000, 40), (500, 2000))
+RELIEF_TARGETS = {"skrebate": (60.0, 30.0), "fast-select": (5.0, 3.0)}
+"""Samples and features, and the targets at each."""
+LARGE_SHAPE = (2350, 23_000)
+"""As the largest tables of genes that RELIEF-F is asked for."""
+
+
+def relief_samples(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw normal features, of which one counts alone and two together."""
+    X = np.random.default_rng(0).normal(size=(n, d))
+    return X, (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+
+
+def relief_peers() -> Iterator[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]]:
+    """Yield the peers that are installed."""
+    if importlib.util.find_spec("skrebate"):
+        skrebate = importlib.import_module("skrebate").ReliefF(n_neighbors=10, n_jobs=1)
+        # It writes into the array that it is given.
+        yield "skrebate", lambda X, y: skrebate.fit(X.copy(), y).feature_importances_
+    if importlib.util.find_spec("fast_select"):
+        fast_select = importlib.import_module("fast_select").ReliefF(n_neighbors=10, backend="cpu", n_jobs=1)
+        yield "fast-select", lambda X, y: fast_select.fit(X, y).feature_importances_
 
 
 def relief_f() -> Iterator[Comparison]:
-    """Yield the comparison with skrebate, where it is installed."""
-    if not importlib.util.find_spec("skrebate"):
-        return
-    peer = importlib.import_module("skrebate").ReliefF
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(5000, 40))
-    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
-
-    def theirs() -> np.ndarray:
-        # It writes into the array that it is given.
-        return np.asarray(peer(n_neighbors=10, n_jobs=JOBS).fit(X.copy(), y).feature_importances_)
-
-    def ours() -> np.ndarray:
-        return ReliefF(n_neighbors=10).fit(X, y).scores_
-
-    difference = np.abs(theirs() - ours()).max()
-    yield compare(
-        "RELIEF-F, 10 neighbours, 5,000 x 40, two classes",
-        f"skrebate, {JOBS} jobs",
+    """Yield the comparisons with the peers, and a large table, which they are not given."""
+    for (name, peer), (shape, (n, d)) in product(relief_peers(), enumerate(RELIEF_SHAPES)):
+        X, y = relief_samples(n, d)
+        difference = np.abs(peer(X, y) - ReliefF(n_neighbors=10).fit(X, y).scores_).max()
+        yield compare(
+            f"RELIEF-F, 10 neighbours, {n:,} x {d:,}, two classes",
+            name,
+            RELIEF_TARGETS[name][shape],
+            partial(peer, X, y),
+            partial(ReliefF(n_neighbors=10).fit, X, y),
+            (0.0, 0.0),
+            f"processor seconds; largest difference of the scores {difference:.0e}",
+            peer_repeats=1,
+            clock=time.process_time,
+        )
+    n, d = LARGE_SHAPE
+    X, y = relief_samples(n, d)
+    before = peak_bytes()
+    _, seconds = timed(partial(ReliefF(n_neighbors=10).fit, X, y), time.process_time)
+    beside = (peak_bytes() - before) / X.nbytes
+    yield Comparison(
+        f"RELIEF-F, 10 neighbours, {n:,} x {d:,}, two classes",
+        "a limit of 60 s",
         60.0,
-        theirs,
-        ours,
-        (0.0, 0.0),
-        f"largest difference of the scores {difference:.0e}",
-        peer_repeats=1,
+        seconds,
+        60.0 / seconds,
+        1.0,
+        0.0,
+        0.0,
+        f"processor seconds, once; memory beside the data: {beside:.1f} times theirs",
     )
 
 
@@ -76,6 +107,42 @@ def elimination(  # noqa: PLR0917
         (gap, our_gap),
         f"{same} of the best {top} the same",
         peer_repeats=1,
+    )
+
+
+def gaussian_elimination(n: int = 1000, d: int = 100) -> Comparison:
+    """Compare the elimination with a Gaussian kernel with a loop over SVC and the costs in numpy."""
+    X, y = make_classification(n, d, n_informative=10, n_redundant=10, random_state=0)
+    X, theta = scale(X), float(d)
+
+    def theirs() -> np.ndarray:
+        left, gone = list(range(d)), []
+        while len(left) > 1:
+            machine = SVC(gamma=1.0 / theta, tol=1e-6).fit(X[:, left], y)
+            support, c = X[np.ix_(machine.support_, left)], machine.dual_coef_[0]
+            apart = [np.subtract.outer(column, column) ** 2 for column in support.T]
+            gram = np.exp(-sum(apart) / theta)
+            kept = [c @ (gram * np.exp(part / theta)) @ c for part in apart]
+            gone.append(left.pop(int(np.argmin(np.abs(c @ gram @ c - np.array(kept))))))
+        return np.array([*gone, *left])
+
+    def ours() -> RecursiveFeatureElimination:
+        return RecursiveFeatureElimination(Gaussian(theta)).fit(X, y)
+
+    same = np.count_nonzero(theirs() == np.argsort(ours().scores_))
+    machine = SVC(gamma=1.0 / theta, tol=1e-6).fit(X, y)
+    gap = svc_gap(Gaussian(theta).gram(X, X), y, 1.0, machine)
+    our_gap = float(SVM(Gaussian(theta)).fit(X, y).duality_gap_.max())
+    return compare(
+        f"RFE one by one, {n:,} x {d}, gaussian, C=1, tolerance 1e-06",
+        "loop over SVC, costs in numpy, tolerance 1e-06",
+        20.0,
+        theirs,
+        ours,
+        (gap, our_gap),
+        f"processor seconds; {same} of {d} places the same",
+        peer_repeats=1,
+        clock=time.process_time,
     )
 
 
@@ -124,3 +191,4 @@ def comparisons() -> Iterator[Comparison]:
     X, y = make_classification(500, 2000, n_informative=20, n_redundant=20, random_state=0)
     yield elimination("RFE one by one, 500 x 2,000", scale(X), y, 1.0, 1e-3, 1e-3, 40.0)
     yield elimination("RFE one by one, 500 x 2,000", scale(X), y, 1.0, 1e-3, 1e-7, 7.0)
+    yield gaussian_elimination()
