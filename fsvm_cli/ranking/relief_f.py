@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FEATURES_PER_PASS = SAMPLES_PER_PASS = 4
 """Features whose differences are added up before distances are written back, and samples to which the same features
 have differences: memory is what costs time."""
+SAMPLES_AT_ONCE = 128
+"""Samples of which it is first asked whether any is near enough: few are, and comparisons use vector instructions."""
 
 
 class ReliefF(Ranker):
@@ -78,46 +80,60 @@ class ReliefF(Ranker):
         lowest, spread = X.min(axis=0), np.ptp(X, axis=0)
         n_samples, n_features = X.shape
         # Features that are zero everywhere fill up the last group.
-        columns = np.zeros((-(-n_features // FEATURES_PER_PASS) * FEATURES_PER_PASS, n_samples))
-        columns[:n_features] = ((X - lowest) / np.where(spread > 0, spread, 1)).T
+        samples = np.zeros((n_samples, -(-n_features // FEATURES_PER_PASS) * FEATURES_PER_PASS))
+        np.subtract(X, lowest, out=samples[:, :n_features])
+        samples[:, :n_features] /= np.where(spread > 0, spread, 1)
         priors = np.bincount(y, minlength=n_classes) / n_samples
         weights = priors[None, :] / (1 - priors[:, None])
         np.fill_diagonal(weights, -1.0)
-        nearest, found = _nearest_of_each_class(columns, y, n_classes, min(self.n_neighbors, n_samples))
-        scores: NDArray[np.float64] = _mean_differences(columns, y, weights, nearest, found)[:n_features] / n_samples
-        return scores
+        by_class = np.argsort(y, kind="stable")
+        starts = np.searchsorted(y[by_class], np.arange(n_classes + 1))
+        columns = np.empty(samples.T.shape)
+        np.take(samples.T, by_class, axis=1, out=columns, mode="clip")
+        places, numbers = _nearest_of_each_class(columns, starts, min(self.n_neighbors, n_samples))
+        nearest, found = np.empty_like(places), np.empty_like(numbers)
+        nearest[:, by_class], found[:, by_class] = by_class[places], numbers
+        total = _mean_differences(samples, y, weights, nearest, found)[:n_features]
+        return np.asarray(total / n_samples, dtype=np.float64)
 
 
 @njit(**ALLOCATING)
 def _nearest_of_each_class(
-    columns: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_neighbors: int
+    columns: NDArray[np.float64], starts: NDArray[np.intp], n_neighbors: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Find the neighbours of every sample in every class; each distance is computed once, for both of its samples.
 
     Parameters
     ----------
     columns : ndarray, shape (n_features, n_samples)
-        Features scaled to 0 .. 1; a multiple of `FEATURES_PER_PASS`.
-    y : ndarray of int, shape (n_samples,)
-        Class codes.
-    n_classes, n_neighbors : int
+        Features scaled to 0 .. 1, a multiple of `FEATURES_PER_PASS`, of samples in the order of their classes.
+    starts : ndarray of int, shape (n_classes + 1,)
+        Where each class begins, and where the last one ends.
+    n_neighbors : int
 
     Returns
     -------
     nearest : ndarray of int, shape (n_classes, n_samples, n_neighbors)
-        Rows in ascending distance.
+        Samples in ascending distance.
     found : ndarray of int, shape (n_classes, n_samples)
         How many there are.
     """
-    n_samples = columns.shape[1]
-    nearest = np.empty((n_classes, n_samples, n_neighbors), np.intp)
+    n_samples, n_classes = columns.shape[1], starts.size - 1
+    nearest = np.zeros((n_classes, n_samples, n_neighbors), np.intp)
     radius = np.full((n_classes, n_samples, n_neighbors), np.inf)
+    limits = np.full((n_classes, n_samples), np.inf)
     found = np.zeros((n_classes, n_samples), np.intp)
     distances = np.empty((SAMPLES_PER_PASS, n_samples))
+    own = 0
     for first in range(0, n_samples, SAMPLES_PER_PASS):
         _distances_from(columns, first, distances)
         for sample in range(first, min(first + SAMPLES_PER_PASS, n_samples)):
-            _take_neighbors(sample, distances[sample - first], y, nearest, radius, found)
+            while sample >= starts[own + 1]:
+                own += 1
+            for code in range(own, n_classes):
+                begin, end = max(sample + 1, starts[code]), starts[code + 1]
+                away = distances[sample - first]
+                _take_neighbors(sample, own, code, begin, end, away, nearest, radius, limits, found)
     return nearest, found
 
 
@@ -150,46 +166,66 @@ def _distances_from(columns: NDArray[np.float64], first: int, distances: NDArray
 @njit(**COMPILED)
 def _take_neighbors(  # noqa: PLR0917
     sample: int,
+    own: int,
+    code: int,
+    begin: int,
+    end: int,
     distance: NDArray[np.float64],
-    y: NDArray[np.intp],
     nearest: NDArray[np.intp],
     radius: NDArray[np.float64],
+    limits: NDArray[np.float64],
     found: NDArray[np.intp],
 ) -> None:
-    """Take the samples after one as its neighbours, and it as theirs, where they are near enough."""
-    own, last = y[sample], radius.shape[2] - 1
-    for other in range(sample + 1, distance.size):
-        away, code = distance[other], y[other]
-        # Strictly nearer, in the order of the rows: the first of equals stays.
-        if away < radius[code, sample, last]:
-            _insert(nearest, radius, found, code, sample, other, away)
-        if away < radius[own, other, last]:
-            _insert(nearest, radius, found, own, other, sample, away)
+    """Take samples of a class as neighbours of one before them, and it as theirs, where they are near enough.
+
+    Parameters
+    ----------
+    sample, own : int
+        The sample, and its class.
+    code, begin, end : int
+        The class of the others, and where they stand.
+    distance : ndarray, shape (n_samples,)
+        Of the sample from those that come after it.
+    nearest, found
+        As of `_nearest_of_each_class`.
+    radius : ndarray, shape (n_classes, n_samples, n_neighbors)
+        Distances of the neighbours so far.
+    limits : ndarray, shape (n_classes, n_samples)
+        The last of these.
+    """
+    for start in range(begin, end, SAMPLES_AT_ONCE):
+        stop = min(start + SAMPLES_AT_ONCE, end)
+        away, theirs, limit, n_near = distance[start:stop], limits[own, start:stop], limits[code, sample], 0
+        for i in range(away.size):
+            n_near += (away[i] < limit) | (away[i] < theirs[i])
+        if n_near == 0:
+            continue
+        for other in range(start, stop):
+            # Strictly nearer, in the order of the rows: the first of equals stays.
+            if distance[other] < limits[code, sample]:
+                _insert(nearest[code, sample], radius[code, sample], other, distance[other])
+                limits[code, sample] = radius[code, sample, -1]
+                found[code, sample] = min(found[code, sample] + 1, radius.shape[2])
+            if distance[other] < limits[own, other]:
+                _insert(nearest[own, other], radius[own, other], sample, distance[other])
+                limits[own, other] = radius[own, other, -1]
+                found[own, other] = min(found[own, other] + 1, radius.shape[2])
 
 
 @njit(**COMPILED)
-def _insert(  # noqa: PLR0917
-    nearest: NDArray[np.intp],
-    radius: NDArray[np.float64],
-    found: NDArray[np.intp],
-    code: int,
-    sample: int,
-    row: int,
-    away: float,
-) -> None:
+def _insert(nearest: NDArray[np.intp], radius: NDArray[np.float64], row: int, away: float) -> None:
     """Put a row where it belongs in a list in ascending distance, whose last entry falls out."""
-    rank = radius.shape[2] - 1
-    while rank > 0 and radius[code, sample, rank - 1] > away:
-        nearest[code, sample, rank] = nearest[code, sample, rank - 1]
-        radius[code, sample, rank] = radius[code, sample, rank - 1]
+    rank = radius.size - 1
+    while rank > 0 and radius[rank - 1] > away:
+        nearest[rank] = nearest[rank - 1]
+        radius[rank] = radius[rank - 1]
         rank -= 1
-    nearest[code, sample, rank], radius[code, sample, rank] = row, away
-    found[code, sample] = min(found[code, sample] + 1, radius.shape[2])
+    nearest[rank], radius[rank] = row, away
 
 
 @njit(**ALLOCATING)
 def _mean_differences(
-    columns: NDArray[np.float64],
+    samples: NDArray[np.float64],
     y: NDArray[np.intp],
     weights: NDArray[np.float64],
     nearest: NDArray[np.intp],
@@ -199,34 +235,36 @@ def _mean_differences(
 
     Parameters
     ----------
-    columns, y, nearest, found
-        As in `_nearest_of_each_class`.
+    samples : ndarray, shape (n_samples, n_features)
+    y : ndarray of int, shape (n_samples,)
+        Class codes.
     weights : ndarray, shape (n_classes, n_classes)
         What the neighbours of the class of the column count for a sample of the class of the row.
+    nearest, found
+        As of `_nearest_of_each_class`, of samples in this order.
 
     Returns
     -------
     ndarray, shape (n_features,)
     """
-    n_features, n_samples = columns.shape
-    scores = np.zeros(n_features)
-    for j in range(0, n_features, FEATURES_PER_PASS):
-        a, b, c, d = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
-        score_a, score_b, score_c, score_d = 0.0, 0.0, 0.0, 0.0
-        for sample in range(n_samples):
-            own_a, own_b, own_c, own_d = a[sample], b[sample], c[sample], d[sample]
-            for code in range(len(weights)):
-                total_a, total_b, total_c, total_d = 0.0, 0.0, 0.0, 0.0
-                for rank in range(found[code, sample]):
-                    row = nearest[code, sample, rank]
-                    total_a += abs(a[row] - own_a)
-                    total_b += abs(b[row] - own_b)
-                    total_c += abs(c[row] - own_c)
-                    total_d += abs(d[row] - own_d)
-                weight, number = weights[y[sample], code], max(found[code, sample], 1)
-                score_a += weight * total_a / number
-                score_b += weight * total_b / number
-                score_c += weight * total_c / number
-                score_d += weight * total_d / number
-        scores[j], scores[j + 1], scores[j + 2], scores[j + 3] = score_a, score_b, score_c, score_d
+    n_samples, n_features = samples.shape
+    scores, total = np.zeros(n_features), np.empty(n_features)
+    for sample in range(n_samples):
+        for code in range(len(weights)):
+            total[:] = 0.0
+            for rank in range(found[code, sample]):
+                _add_differences(samples[nearest[code, sample, rank]], samples[sample], total)
+            _add_mean(total, weights[y[sample], code], max(found[code, sample], 1), scores)
     return scores
+
+
+@njit(**COMPILED)
+def _add_differences(of_one: NDArray[np.float64], of_other: NDArray[np.float64], total: NDArray[np.float64]) -> None:
+    for j in range(total.size):
+        total[j] += abs(of_one[j] - of_other[j])
+
+
+@njit(**COMPILED)
+def _add_mean(total: NDArray[np.float64], weight: float, number: int, scores: NDArray[np.float64]) -> None:
+    for j in range(total.size):
+        scores[j] += weight * total[j] / number
