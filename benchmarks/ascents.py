@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.evidence import LANDMARKS, PAPERS_CHAIN, RANK, ROWS, first_posterior, splice, start
-from benchmarks.harness import Comparison, median_seconds, timed
+from benchmarks.harness import Comparison, against_a_limit, median_seconds, timed
 from benchmarks.real_data import standardised
 from benchmarks.tuning import sonar_like, splice_like
 from fsvm_cli.evidence.diagnostics import effective_sample_size
@@ -40,12 +40,6 @@ def gradient(X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
     return lambda: evidence.gradient_at(start(X.shape[1]), np.random.default_rng(1))
 
 
-def against_a_limit(work: str, limit: float, ours: Callable[[], object], note: str = "") -> Comparison:
-    """Time work by the processor's clock."""
-    seconds = median_seconds(ours, clock=time.process_time)
-    return Comparison(work, f"a limit of {limit:g} s", limit, seconds, limit / seconds, 1.0, 0.0, 0.0, note)
-
-
 def one_gradient() -> Comparison:
     """Time a gradient on two thirds of splice; its draws are to be worth those that the paper keeps."""
     X, y = splice()
@@ -54,7 +48,8 @@ def one_gradient() -> Comparison:
     chain = sample(here, PAPERS_CHAIN, np.random.default_rng(1)).points
     kept = float(effective_sample_size(chain).min()) * PAPER_SETTINGS.n_draws / len(chain)
     note = f"{drawn:.0f} effective draws; the 20,000 states of the paper's chain are worth {kept:.0f}"
-    return against_a_limit(f"one gradient of the evidence, splice {ROWS} x {X.shape[1]}", 1.0, gradient(X, y), note)
+    seconds = median_seconds(gradient(X, y), clock=time.process_time)
+    return against_a_limit(f"one gradient of the evidence, splice {ROWS} x {X.shape[1]}", 1.0, seconds, note)
 
 
 def tuning(
@@ -76,7 +71,7 @@ def tuning(
         end = "ended by its rule" if ranker.converged_ else "ran out of steps"
         work = f"one ascent, {'' if at_hand else 'like '}{name} {n_train} x {X.shape[1]}, by {way}"
         note = f"{ranker.chosen_['steps']} steps, {end}"
-        yield Comparison(work, f"a limit of {limit:g} s", limit, seconds, limit / seconds, 1.0, 0.0, 0.0, note)
+        yield against_a_limit(work, limit, seconds, note)
 
 
 def growth(what: str, power: int, work_on: Callable[[np.ndarray, np.ndarray], Callable[[], object]]) -> Comparison:
@@ -93,7 +88,7 @@ def growth(what: str, power: int, work_on: Callable[[np.ndarray, np.ndarray], Ca
     note = f"{times} s for {SIZES[0]} to {SIZES[-1]} rows: n^{slope:.2f}; {peak:.2f} of {GIGABYTES:g} GB at the most"
     peer = f"n^{power}, from {SIZES[0]} rows"
     work, ratio = f"{what}, {SIZES[-1]} x 60", allowed / seconds[-1]
-    return Comparison(work, peer, allowed, seconds[-1], ratio, 1.0, 0.0, 0.0, note)
+    return Comparison(work, peer, allowed, seconds[-1], ratio, 1.0, 0.0, 0.0, note, is_rival=False)
 
 
 def weighted_draws(X: np.ndarray, y: np.ndarray) -> Callable[[], object]:

@@ -19,7 +19,7 @@ from rich.table import Table
 from fsvm_cli.svm import DualProblem, bias_of, duality_gap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from sklearn.svm import SVC
 
@@ -40,7 +40,11 @@ BUSY_LOAD_PER_CORE = 1.5
 
 @dataclass(frozen=True)
 class Comparison:
-    """One row of the table: medians in seconds, relative duality gaps (the largest of the fits that were looked at)."""
+    """One row of the table: medians in seconds, relative duality gaps (the largest of the fits that were looked at).
+
+    `is_rival` tells whether the peer is other software that does the same work, and not a limit or a part of ours;
+    `topic` is what the row belongs to, which the report adds.
+    """
 
     work: str
     peer: str
@@ -51,6 +55,8 @@ class Comparison:
     peer_gap: float
     our_gap: float
     note: str = ""
+    is_rival: bool = True
+    topic: str = ""
 
 
 def timed(work: Callable[[], Result], clock: Callable[[], float] = time.perf_counter) -> tuple[Result, float]:
@@ -87,10 +93,20 @@ def compare(  # noqa: PLR0917
     note: str = "",
     peer_repeats: int = REPEATS,
     clock: Callable[[], float] = time.perf_counter,
+    is_rival: bool = True,
 ) -> Comparison:
     """Time both and return the row."""
     our_seconds, peer_seconds = median_seconds(ours, clock=clock), median_seconds(theirs, peer_repeats, clock)
-    return Comparison(work, peer, peer_seconds, our_seconds, peer_seconds / our_seconds, target, *gaps, note)
+    return Comparison(work, peer, peer_seconds, our_seconds, peer_seconds / our_seconds, target, *gaps, note, is_rival)
+
+
+def against_a_limit(
+    work: str, limit: float, our_seconds: float, note: str, our_gap: float = float("nan")
+) -> Comparison:
+    """Return the row of work that should take no longer than so many seconds."""
+    ratio = limit / our_seconds
+    peer = f"a limit of {limit:g} s"
+    return Comparison(work, peer, limit, our_seconds, ratio, 1.0, float("nan"), our_gap, note, is_rival=False)
 
 
 def peak_bytes() -> int:
@@ -107,29 +123,20 @@ def svc_gap(gram: np.ndarray, y: np.ndarray, C: float, machine: SVC) -> float:
     return min(duality_gap(problem, alpha, float(b)) for b in (machine.intercept_[0], bias_of(problem, alpha)))
 
 
-def report(rows: Iterable[Comparison]) -> None:
+def report(topics: Mapping[str, Callable[[], Iterable[Comparison]]]) -> None:
     """Print each row when it is there and put it in the CSV file, in the place of one of the same name; then the table.
 
     Rows of topics that do not run now stay in the file.
     """
     console = Console()
     table = Table(title="Ratios of medians: how many times faster than the peer")
-    for name in ("work", "peer", "peer s", "ours s", "ratio", "target", "peer gap", "our gap", "note"):
+    for name in ("work", "peer", "ratio", "target"):
         table.add_column(name)
-    for measured in rows:
-        row = replace(measured, note="; ".join(filter(None, (measured.note, busy_machine()))))
+    measured = (replace(row, topic=topic) for topic, rows in topics.items() for row in rows())
+    for each in measured:
+        row = replace(each, note="; ".join(filter(None, (each.note, busy_machine()))))
         console.print(f"{row.work}: {row.ratio:.1f}x {row.peer} (target {row.target:g}x)", highlight=False)
-        table.add_row(
-            row.work,
-            row.peer,
-            f"{row.peer_seconds:.3g}",
-            f"{row.our_seconds:.3g}",
-            f"{row.ratio:.1f}x",
-            f"{row.target:g}x",
-            f"{row.peer_gap:.0e}",
-            f"{row.our_gap:.0e}",
-            row.note,
-        )
+        table.add_row(row.work, row.peer, f"{row.ratio:.1f}x", f"{row.target:g}x")
         _keep(row)
     console.print(table)
 
@@ -144,8 +151,11 @@ def _keep(row: Comparison) -> None:
     header, stored = [field.name for field in fields(Comparison)], {}
     if RESULTS.exists():
         with RESULTS.open(newline="", encoding="utf-8") as stream:
-            stored = {(old[0], old[1]): old for old in list(csv.reader(stream))[1:]}
-    stored[row.work, row.peer] = [f"{v:.4g}" if isinstance(v, float) else v for v in astuple(row)]
+            stored = {(old["work"], old["peer"]): old for old in csv.DictReader(stream)}
+    values = zip(header, astuple(row), strict=True)
+    stored[row.work, row.peer] = {name: f"{v:.4g}" if isinstance(v, float) else str(v) for name, v in values}
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream, lineterminator="\n").writerows([header, *stored.values()])
+        table = csv.DictWriter(stream, header, lineterminator="\n")
+        table.writeheader()
+        table.writerows(stored.values())

@@ -15,7 +15,7 @@ from sklearn.feature_selection import RFE
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from benchmarks.harness import Comparison, compare, peak_bytes, svc_gap, timed
+from benchmarks.harness import Comparison, against_a_limit, compare, peak_bytes, svc_gap, timed
 from benchmarks.real_data import standardised
 from fsvm_cli.ranking.relief_f import ReliefF
 from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
@@ -70,17 +70,8 @@ def relief_f() -> Iterator[Comparison]:
     before = peak_bytes()
     _, seconds = timed(partial(ReliefF(n_neighbors=10).fit, X, y), time.process_time)
     beside = (peak_bytes() - before) / X.nbytes
-    yield Comparison(
-        f"RELIEF-F, 10 neighbours, {n:,} x {d:,}, two classes",
-        "a limit of 60 s",
-        60.0,
-        seconds,
-        60.0 / seconds,
-        1.0,
-        0.0,
-        0.0,
-        f"processor seconds, once; memory beside the data: {beside:.1f} times theirs",
-    )
+    note = f"processor seconds, once; memory beside the data: {beside:.1f} times theirs"
+    yield against_a_limit(f"RELIEF-F, 10 neighbours, {n:,} x {d:,}, two classes", 60.0, seconds, note)
 
 
 def elimination(  # noqa: PLR0917
@@ -161,7 +152,15 @@ def certified(work: str, X: np.ndarray, y: np.ndarray) -> Iterator[Comparison]:
     verdicts = ours().certificate_["verdict"]
     note = f"{np.count_nonzero(verdicts == 'decided'):,} of {len(verdicts):,} decided"
     yield compare(
-        f"{work}, with certificates", "rfe without", 0.5, plain, ours, (0.0, 0.0), note, clock=time.process_time
+        f"{work}, with certificates",
+        "rfe without",
+        0.5,
+        plain,
+        ours,
+        (0.0, 0.0),
+        note,
+        clock=time.process_time,
+        is_rival=False,
     )
     same = np.count_nonzero(theirs().ranking_ == ours().ranking_)
     yield compare(

@@ -81,7 +81,15 @@ def fewer_features() -> Iterator[Comparison]:
                 ),
             ):
                 yield compare(
-                    f"{what}, {work}", "the same on all features", 1.0, whole, part, gaps, note, clock=time.process_time
+                    f"{what}, {work}",
+                    "the same on all features",
+                    1.0,
+                    whole,
+                    part,
+                    gaps,
+                    note,
+                    clock=time.process_time,
+                    is_rival=False,
                 )
 
 
@@ -111,4 +119,5 @@ def embedded() -> Iterator[Comparison]:
                 gaps,
                 note,
                 clock=time.process_time,
+                is_rival=False,
             )

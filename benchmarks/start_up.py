@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from benchmarks.harness import Comparison
+from benchmarks.harness import Comparison, against_a_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,10 +28,10 @@ TARGETS = {"help": 20.0, "filter": 1.5, "machine": 1.1, "check": 0.8, "compare":
 """How many of each command the peer's import is worth at least."""
 
 
-def processor_seconds(words: Sequence[str]) -> float:
+def processor_seconds(words: Sequence[str], **environment: str) -> float:
     """Return user and system seconds of a Python process and those that it starts and waits for."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *words], check=True, capture_output=True)
+    subprocess.run([sys.executable, *words], check=True, capture_output=True, env=os.environ | environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -75,4 +76,9 @@ def comparisons() -> Iterator[Comparison]:
                 float("nan"),
                 float("nan"),
                 note="processor seconds, least of several",
+                is_rival=False,
             )
+        yield against_a_limit("fsvm run configs/wine.yaml --splits 1", 1.5, least["run"], "processor seconds")
+        cold = processor_seconds(("-m", "fsvm_cli", *commands["run"]), NUMBA_CACHE_DIR=str(Path(name) / "compiled"))
+        work = "the same after an installation or a change of code: compiles"
+        yield against_a_limit(work, 10.0, cold - least["run"], "processor seconds beyond those of the row before")

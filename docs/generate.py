@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from ruamel.yaml import YAML
 
@@ -46,11 +47,12 @@ from fsvm_cli.report.scorecard import (
     scorecard_of,
     with_decisions,
 )
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, save
 from fsvm_cli.spec.load import json_schema
 from fsvm_cli.svm import KERNELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -258,8 +260,17 @@ OPEN_BEGIN, OPEN_END = "<!-- open claims -->", "<!-- /open claims -->"
 BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
 FINDINGS_BEGIN, FINDINGS_END = "<!-- findings -->", "<!-- /findings -->"
 N_FINDINGS_IN_README = 2
+GROUPS_OF_EXPERIMENTS: dict[str, Callable[[str], bool]] = {
+    "all that ask why a number differs (why-*)": lambda name: name.startswith("why-"),
+    "all of the comparison of methods (beyond-*)": lambda name: name.startswith("beyond-"),
+    "all others: the documents": lambda name: not name.startswith(("why-", "beyond-")),
+    "all": lambda _: True,
+}
+"""What the table of times adds up."""
 TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 SAMPLERS_BEGIN, SAMPLERS_END = "<!-- samplers -->", "<!-- /samplers -->"
+SPEED_BEGIN, SPEED_END = "<!-- speed -->", "<!-- /speed -->"
+SPEED_FIGURE = "speed"
 DISCOVERIES_BEGIN, DISCOVERIES_END = "<!-- false discoveries -->", "<!-- /false discoveries -->"
 GUIDANCE_BEGIN, GUIDANCE_END = "<!-- guidance -->", "<!-- /guidance -->"
 INTRODUCTION = """\
@@ -371,7 +382,11 @@ def times(root: Path, before: str) -> list[tuple[str, ...]]:
         (name, str(n), f"{seconds / n:.3g}", f"{seconds:.0f}", f"{100 * seconds / total:.1f}")
         for name, (n, seconds) in sorted(counted.items(), key=lambda each: -each[1][1])
     ]
-    return [*rows, ("all", str(sum(n for n, _ in counted.values())), "", f"{total:.0f}", "100.0")] if rows else []
+    for group, belongs in GROUPS_OF_EXPERIMENTS.items():
+        own = [each for name, each in counted.items() if belongs(name)]
+        n, seconds = sum(n for n, _ in own), sum(seconds for _, seconds in own)
+        rows += [(group, str(n), "", f"{seconds:.0f}", f"{100 * seconds / total:.1f}")] if own else []
+    return rows
 
 
 def _n_trials(folder: Path) -> tuple[int, int]:
@@ -404,6 +419,45 @@ def samplers(measured: Path) -> str:
     )
     of_one = f"One gradient on splice takes {gradient['our_seconds']:.2g} s ({gradient['note']}). With more rows:"
     return "\n".join(["", *table, "", of_one, "", *(f"- {row.name}: {row['note']}" for row in growth), ""])
+
+
+def write_speed() -> None:
+    """Put into the page of the solver how much faster its work is than that of others, as `make bench` has measured."""
+    rows = pd.read_csv(ROOT / "results" / "benchmarks.csv", keep_default_na=False)
+    draw_speed(rows[rows["is_rival"].astype(str) == "True"], ROOT / "docs" / "images")
+    _put_between(SPEED_BEGIN, speed(rows), SPEED_END, ROOT / "docs" / "solver.md")
+
+
+def speed(rows: pd.DataFrame) -> str:
+    """List every ratio of a table of benchmarks beside what was asked, and count those that reach it."""
+    reached = rows["ratio"] >= rows["target"]
+    asked = rows["target"].map("{:g}".format) + np.where(reached, "", ", missed")
+    numbers = (
+        rows[name].map(lambda value: f"{float(f'{value:.2g}'):g}") for name in ("peer_seconds", "our_seconds", "ratio")
+    )
+    columns = ("work", "beside", "its seconds", "seconds of fsvm", "ratio", "asked")
+    counted = f"{np.count_nonzero(reached)} of {len(rows)} rows reach what was asked of them before they were measured."
+    picture = f"![How many times as fast as other software, by the kind of work](images/{SPEED_FIGURE}.svg)"
+    table = _table(columns, zip(rows["work"], rows["peer"], *numbers, asked, strict=True))
+    return "\n".join(["", picture, "", counted, "", *table, ""])
+
+
+def draw_speed(rows: pd.DataFrame, folder: Path) -> None:
+    """Draw a point for each comparison with other software, in a row for each kind of work, by their medians."""
+    by_topic = rows.groupby("topic")["ratio"]
+    in_order = by_topic.median().sort_values().index
+    with figure(1.6 * COLUMN_WIDTH, 0.6 + 0.19 * len(in_order)) as drawing:
+        axes = drawing.subplots()
+        for reached, label, style in ((True, "reaches what was asked", {}), (False, "does not", {"fillstyle": "none"})):
+            chosen = rows[(rows["ratio"] >= rows["target"]) == reached]
+            places = in_order.get_indexer(chosen["topic"])
+            axes.plot(chosen["ratio"], places, "o", color=COLOURS[0], label=label, **style)
+        axes.axvline(1.0, color="0.4", linewidth=0.8)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.set(yticks=range(len(in_order)), yticklabels=in_order, xlabel="times as fast as other software")
+        axes.legend(loc="lower right")
+        save(drawing, folder, SPEED_FIGURE, ["svg"])
 
 
 def write_discoveries() -> None:
@@ -536,6 +590,7 @@ if __name__ == "__main__":
     write_open_claims(ROOT / "results")
     write_findings_of_readme()
     write_samplers()
+    write_speed()
     write_discoveries()
     write_ascents(ROOT / "results")
     write_guidance(ROOT / "results")

@@ -175,13 +175,15 @@ def test_the_readme_is_read_in_five_minutes() -> None:
 
 
 def test_times_are_listed_from_what_lies_beside_the_results(tmp_path: Path) -> None:
-    for name, seconds in (("short", (1, 2)), ("long", (40, 57)), ("none", ())):
+    for name, seconds in (("why-short", (1, 2)), ("long", (40, 57)), ("none", ())):
         (tmp_path / name).mkdir()
         lines = ["train_size,split,seconds", *(f"9,{split},{each}" for split, each in enumerate(seconds))]
         (tmp_path / name / "timings.csv").write_text("\n".join(lines) + "\n")
     assert generate.times(tmp_path, "") == [
         ("long", "2", "48.5", "97", "97.0"),
-        ("short", "2", "1.5", "3", "3.0"),
+        ("why-short", "2", "1.5", "3", "3.0"),
+        ("all that ask why a number differs (why-*)", "2", "", "3", "3.0"),
+        ("all others: the documents", "2", "", "97", "97.0"),
         ("all", "4", "", "100", "100.0"),
     ]
     assert generate.times(tmp_path / "long", "") == []
@@ -207,8 +209,15 @@ Not measured since the number of trials was last changed: longer.
     assert generate.times(tmp_path, before) == [
         ("elsewhere", "10", "7", "70", "70.0"),
         ("here", "2", "15", "30", "30.0"),
+        ("all others: the documents", "12", "", "100", "100.0"),
         ("all", "12", "", "100", "100.0"),
     ]
+
+
+def test_the_page_of_the_solver_has_the_ratios_as_they_were_measured() -> None:
+    rows = pd.read_csv(CHECKOUT / "results" / "benchmarks.csv", keep_default_na=False)
+    page = (CHECKOUT / "docs" / "solver.md").read_text(encoding="utf-8")
+    assert f"{generate.SPEED_BEGIN}{generate.speed(rows)}{generate.SPEED_END}" in page, "run: python docs/generate.py"
 
 
 def test_what_samplers_take_is_that_of_the_benchmarks() -> None:
