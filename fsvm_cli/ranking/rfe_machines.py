@@ -17,9 +17,18 @@ from numba import njit
 
 from fsvm_cli.memory_check import check_memory_for_pairs
 from fsvm_cli.svm import DualProblem, solve
-from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, Array, add_scaled, inner_product
+from fsvm_cli.svm.compiled import (
+    ALLOCATING,
+    COMPILED,
+    EPSILON,
+    REASSOCIATE,
+    Array,
+    add_scaled,
+    inner_product,
+    overwrite,
+)
 from fsvm_cli.svm.kernels.base import Rounding
-from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, INNER_PRODUCT, POWER
+from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, INNER_PRODUCT, POWER, add_terms, apply_function
 from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of, squared_norms
@@ -204,11 +213,11 @@ class KernelMachines(Machines):
             return costs_of_power(kernel.form, X[:, self.features], in_use, statistic, coefficients)
         # For each pair of samples, the sum over the machines of the products of coefficients.
         pairs = coefficients.T @ coefficients
-        whole = kernel.value(statistic)
-        costs = np.empty(len(self.features))
-        for j, feature in enumerate(self.features.tolist()):
-            without = kernel.value(statistic - kernel.statistic_matrix(X, X, [feature]))
-            costs[j] = np.sum(pairs * (whole - without))
+        weights = kernel.feature_weights(self.problem.X.shape[1])
+        of_features = np.ones(len(self.features)) if weights is None else weights[self.features]
+        columns, costs = np.ascontiguousarray(X[:, self.features].T), np.zeros(len(self.features))
+        memory = np.empty((2, len(support)))
+        add_costs(kernel.form, columns, of_features, statistic, kernel.value(statistic), pairs, memory, costs)
         return costs
 
     def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
@@ -288,6 +297,56 @@ def costs_of_power(form: Form, X: Array, weights: Array | None, statistic: Array
                 sum_of_pairs = column @ (factors @ column)
             costs[j] -= math.comb(degree, power) * (-scales[j]) ** power * sum_of_pairs
     return costs
+
+
+@njit(**COMPILED)
+def add_costs(  # noqa: PLR0917
+    form: Form,
+    columns: Array,
+    weights: Array,
+    statistic: Array,
+    gram: Array,
+    pairs: Array,
+    memory: Array,
+    costs: Array,
+) -> None:
+    """Add sum_ik p_ik (K_ik - K_ik without feature j) to the cost of each feature j.
+
+    Row by row, so that what all features need of a row stays in the cache.
+
+    Parameters
+    ----------
+    form : Form
+        Of the kernel.
+    columns : (d, n) array
+        The features that are left.
+    weights : (d,) array
+        Of these in the kernel.
+    statistic, gram, pairs : (n, n) arrays
+        Sums over the features, kernel values, and the symmetric factors p_ik.
+    memory : (2, n) array
+        What it holds is lost.
+    costs : (d,) array
+    """
+    n = gram.shape[0]
+    for i in range(n):
+        own, known, factors = statistic[i, i:], gram[i, i:], pairs[i, i:]
+        without = memory[0, : n - i]
+        for j in range(columns.shape[0]):
+            overwrite(without, own)
+            add_terms(form, without, columns[j, i], columns[j, i:], -weights[j], memory[1])
+            apply_function(form, without, without)
+            # Each pair counts twice, and a sample with itself once.
+            costs[j] += 2.0 * weighted_difference(factors, known, without) - factors[0] * (known[0] - without[0])
+
+
+@njit(**COMPILED, fastmath=REASSOCIATE)
+def weighted_difference(factors: Array, a: Array, b: Array) -> float:
+    """Return sum_k p_k (a_k - b_k)."""
+    result = 0.0
+    for k in range(factors.size):
+        result += factors[k] * (a[k] - b[k])
+    return result
 
 
 class Chunk(NamedTuple):

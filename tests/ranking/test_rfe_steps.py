@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from fsvm_cli.ranking.rfe_machines import (
     EliminationProblem,
     KernelMachines,
     LinearMachines,
+    add_costs,
     costs_of_power,
     drop_feature,
     has_margin_violators,
@@ -21,6 +22,10 @@ from fsvm_cli.ranking.rfe_machines import (
 )
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
 from fsvm_cli.svm.solvers.optimality import compiled_bias, compiled_gaps
+from tests.svm.kernels.found_kernels import ADDITIVE, D
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.kernels.additive import AdditiveKernel
 
 
 def wide_samples() -> tuple[np.ndarray, np.ndarray]:
@@ -97,6 +102,25 @@ def test_costs_of_a_power_are_differences_of_its_values(degree: int, weights: tu
     ]
     np.testing.assert_allclose(costs, expected, rtol=1e-10, atol=1e-10)
     assert costs[3] == costs[4]
+
+
+@pytest.mark.parametrize("kernel", ADDITIVE, ids=repr)
+def test_costs_are_differences_of_kernel_values(kernel: AdditiveKernel) -> None:
+    samples, coefficients = X[:, :D].copy(), np.random.default_rng(4).normal(size=(3, len(X)))
+    samples[:, 3] = samples[:, 0]
+    weights = kernel.feature_weights(D)
+    of_features = np.ones(D) if weights is None else weights
+    statistic, whole = kernel.statistic_matrix(samples, samples), kernel.gram(samples, samples)
+    costs, memory = np.zeros(D), np.empty((2, len(X)))
+    columns, pairs = np.ascontiguousarray(samples.T), coefficients.T @ coefficients
+    add_costs(kernel.form, columns, of_features, statistic, whole, pairs, memory, costs)
+    expected = [
+        np.einsum("mi,ik,mk->", coefficients, whole - kernel.gram(samples, samples, left), coefficients)
+        for left in ([k for k in range(D) if k != j] for j in range(D))
+    ]
+    np.testing.assert_allclose(costs, expected, rtol=1e-10, atol=1e-10)
+    if weights is None:
+        assert costs[0] == costs[3]  # copies cost the same to the last digit
 
 
 @pytest.mark.parametrize("kernel", [Polynomial(degree=2), Gaussian(), Laplace()], ids=repr)
