@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fsvm_cli.svm import SVM, DualProblem, solve
+from fsvm_cli.svm import SVM, DualProblem, routing, solve
 from fsvm_cli.svm.large import coordinate_ascent
 from fsvm_cli.svm.large.coordinate_ascent import CoordinateAscent, SparseProblem, visit
 
@@ -141,3 +141,14 @@ def test_entries_of_one_place_are_added_up() -> None:
 def test_bad_samples_are_refused(X: sparse.csr_matrix, y: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SparseProblem(X, y, 1.0)
+
+
+def test_many_sparse_samples_for_each_feature_are_fitted_as_dense_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routing, "MAX_SAMPLES_OF_SMALL_GRAM", 1000)
+    rng = np.random.default_rng(9)
+    X = sparse.random(1500, 20, density=0.2, random_state=rng, data_rvs=rng.standard_normal).tocsr()
+    y = np.where(X.toarray() @ rng.normal(size=20) + 0.3 * rng.normal(size=1500) > 0, "a", "b")
+    found, dense = SVM().fit(X, y), SVM().fit(X.toarray(), y)
+    assert found.solver_ == dense.solver_ == ("feature-space",)
+    np.testing.assert_allclose(found.decision_function(X), dense.decision_function(X.toarray()), atol=1e-12)
+    np.testing.assert_allclose(found.decision_function(X), X @ found.coef_[0] + found.intercept_[0], atol=1e-9)
