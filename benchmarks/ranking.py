@@ -114,7 +114,7 @@ def gaussian_elimination(n: int = 1000, d: int = 100) -> Comparison:
             apart = [np.subtract.outer(column, column) ** 2 for column in support.T]
             gram = np.exp(-sum(apart) / theta)
             kept = [c @ (gram * np.exp(part / theta)) @ c for part in apart]
-            gone.append(left.pop(int(np.argmin(np.abs(c @ gram @ c - np.array(kept))))))
+            gone.append(left.pop(int(np.argmin(c @ gram @ c - np.array(kept)))))
         return np.array([*gone, *left])
 
     def ours() -> RecursiveFeatureElimination:

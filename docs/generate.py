@@ -47,7 +47,7 @@ from fsvm_cli.report.scorecard import (
     scorecard_of,
     with_decisions,
 )
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, save
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, explain, figure, save
 from fsvm_cli.spec.load import json_schema
 from fsvm_cli.svm import KERNELS
 
@@ -446,7 +446,7 @@ def draw_speed(rows: pd.DataFrame, folder: Path) -> None:
     """Draw a point for each comparison with other software, in a row for each kind of work, by their medians."""
     by_topic = rows.groupby("topic")["ratio"]
     in_order = by_topic.median().sort_values().index
-    with figure(1.6 * COLUMN_WIDTH, 0.6 + 0.19 * len(in_order)) as drawing:
+    with figure(1.6 * COLUMN_WIDTH, 0.9 + 0.19 * len(in_order)) as drawing:
         axes = drawing.subplots()
         for reached, label, style in ((True, "reaches what was asked", {}), (False, "does not", {"fillstyle": "none"})):
             chosen = rows[(rows["ratio"] >= rows["target"]) == reached]
@@ -456,7 +456,7 @@ def draw_speed(rows: pd.DataFrame, folder: Path) -> None:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.set(yticks=range(len(in_order)), yticklabels=in_order, xlabel="times as fast as other software")
-        axes.legend(loc="lower right")
+        explain(drawing, axes.get_lines()[:2])
         save(drawing, folder, SPEED_FIGURE, ["svg"])
 
 
