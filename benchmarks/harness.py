@@ -123,21 +123,29 @@ def svc_gap(gram: np.ndarray, y: np.ndarray, C: float, machine: SVC) -> float:
     return min(duality_gap(problem, alpha, float(b)) for b in (machine.intercept_[0], bias_of(problem, alpha)))
 
 
-def report(topics: Mapping[str, Callable[[], Iterable[Comparison]]]) -> None:
+def report(topics: Mapping[str, Callable[[], Iterable[Comparison]]], *, all_of_them: bool) -> None:
     """Print each row when it is there and put it in the CSV file, in the place of one of the same name; then the table.
 
-    Rows of topics that do not run now stay in the file.
+    Rows of topics that do not run now stay in the file, unless these are all of them; others of a topic that has run to
+    its end, which its benchmark no longer yields, leave the file.
     """
+    measured: set[tuple[str, str]] = set()
     console = Console()
     table = Table(title="Ratios of medians: how many times faster than the peer")
     for name in ("work", "peer", "ratio", "target"):
         table.add_column(name)
-    measured = (replace(row, topic=topic) for topic, rows in topics.items() for row in rows())
-    for each in measured:
+    for each in (replace(row, topic=topic) for topic, rows in topics.items() for row in rows()):
+        measured.add((each.work, each.peer))
         row = replace(each, note="; ".join(filter(None, (each.note, busy_machine()))))
         console.print(f"{row.work}: {row.ratio:.1f}x {row.peer} (target {row.target:g}x)", highlight=False)
         table.add_row(row.work, row.peer, f"{row.ratio:.1f}x", f"{row.target:g}x")
-        _keep(row)
+        _write(_stored() | {(row.work, row.peer): _cells(row)})
+    kept = {
+        name: cells
+        for name, cells in _stored().items()
+        if name in measured or not (all_of_them or cells["topic"] in topics)
+    }
+    _write(kept)
     console.print(table)
 
 
@@ -147,15 +155,21 @@ def busy_machine() -> str:
     return f"on a busy machine, load {load:.0f} on {cores} cores" if load > BUSY_LOAD_PER_CORE * cores else ""
 
 
-def _keep(row: Comparison) -> None:
-    header, stored = [field.name for field in fields(Comparison)], {}
-    if RESULTS.exists():
-        with RESULTS.open(newline="", encoding="utf-8") as stream:
-            stored = {(old["work"], old["peer"]): old for old in csv.DictReader(stream)}
-    values = zip(header, astuple(row), strict=True)
-    stored[row.work, row.peer] = {name: f"{v:.4g}" if isinstance(v, float) else str(v) for name, v in values}
+def _cells(row: Comparison) -> dict[str, str]:
+    names = (field.name for field in fields(Comparison))
+    return {name: f"{v:.4g}" if isinstance(v, float) else str(v) for name, v in zip(names, astuple(row), strict=True)}
+
+
+def _stored() -> dict[tuple[str, str], dict[str, str]]:
+    if not RESULTS.exists():
+        return {}
+    with RESULTS.open(newline="", encoding="utf-8") as stream:
+        return {(cells["work"], cells["peer"]): cells for cells in csv.DictReader(stream)}
+
+
+def _write(rows: Mapping[tuple[str, str], dict[str, str]]) -> None:
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("w", newline="", encoding="utf-8") as stream:
-        table = csv.DictWriter(stream, header, lineterminator="\n")
+        table = csv.DictWriter(stream, [field.name for field in fields(Comparison)], lineterminator="\n")
         table.writeheader()
-        table.writerows(stored.values())
+        table.writerows(rows.values())

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from fsvm_cli.memory_check import check_memory_for_pairs
 from fsvm_cli.svm.compiled import EPSILON
 from fsvm_cli.svm.kernels.base import SHARP_RELATIVE_ERROR
-from fsvm_cli.svm.large.coordinate_ascent import SparseProblem
+from fsvm_cli.svm.large.coordinate_ascent import CoordinateAscent, SparseProblem
 from fsvm_cli.svm.large.decomposition import Decomposition
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear import LinearSolution
@@ -198,14 +198,14 @@ class FeatureSpaceTrainingSet(TrainingSet):
 class SparseTrainingSet(TrainingSet):
     """Sparse samples of linear machines, a CSR matrix (n, d), each feature multiplied by the root of its weight."""
 
-    def __init__(self, X: Any) -> None:
-        self.X = X
+    def __init__(self, X: Any, solver: CoordinateAscent) -> None:
+        self.X, self.solver = X, solver
 
     def train(  # noqa: D102
         self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
     ) -> DualSolution:
         problem = SparseProblem(self.X if rows is None else self.X[rows], y, C)
-        return COORDINATE_ASCENT.solve(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
+        return self.solver.solve(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
 
     def outputs(self, coefficients: Array) -> Array:  # noqa: D102
         return np.asarray((self.X @ (coefficients @ self.X).T).T, dtype=np.float64)
@@ -258,7 +258,8 @@ class LinearTrainingSet(TrainingSet):
             self.form: TrainingSet = self._in_feature_space(self.Z)
         elif chosen is COORDINATE_ASCENT:
             scaled = sp.csr_matrix(self.Z)
-            self.form = SparseTrainingSet(scaled if self.weights is None else scaled @ sp.diags(np.sqrt(self.weights)))
+            scaled = scaled if self.weights is None else scaled @ sp.diags(np.sqrt(self.weights))
+            self.form = SparseTrainingSet(scaled, CoordinateAscent(cache_mb))
         else:
             self.form = _of_any_kernel(kernel, self.Z, solver, cache_mb)
 

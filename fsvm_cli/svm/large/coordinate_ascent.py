@@ -21,9 +21,10 @@ from fsvm_cli.svm.kernels.linear import Linear
 from fsvm_cli.svm.large.decomposition import Decomposition
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear import LinearSolution
+from fsvm_cli.svm.large.linear_problem import NormalVectorProblem
 from fsvm_cli.svm.solvers.active_set import MAX_VIOLATION
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
-from fsvm_cli.svm.solvers.dual import DualSolution, DualSolver, ImplicitProblem, Needs, Residuals, check_tolerance
+from fsvm_cli.svm.solvers.dual import DualSolution, DualSolver, Needs, Residuals, check_tolerance
 from fsvm_cli.svm.solvers.solve import balanced
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets, signed_bounds
 
@@ -53,7 +54,7 @@ RIDGE_OF_STEPS = 1e-10
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class SparseProblem(ImplicitProblem):
+class SparseProblem(NormalVectorProblem):
     """The problem of a machine with K = X X' on sparse samples; see `BinaryProblem`.
 
     Attributes
@@ -72,7 +73,6 @@ class SparseProblem(ImplicitProblem):
     """
 
     X: Any
-    squared_lengths: Array
 
     def __init__(self, X: Any, y: npt.ArrayLike, C: npt.ArrayLike, equality: bool = True, ridge: float = 0.0) -> None:
         samples, n = sparse.csr_matrix(X, dtype=np.float64), np.size(y)
@@ -87,18 +87,7 @@ class SparseProblem(ImplicitProblem):
         object.__setattr__(self, "X", samples)
         object.__setattr__(self, "squared_lengths", np.asarray(samples.power(2).sum(axis=1)).ravel())
 
-    def diagonal(self) -> Array:  # noqa: D102 - as in BinaryProblem
-        return self.squared_lengths
-
-    def largest_kernel_value(self) -> float:  # noqa: D102
-        return float(self.squared_lengths.max())
-
-    def objective(self, alpha: Array) -> float:  # noqa: D102
-        w = self.normal_vector(alpha * self.y)
-        return float(alpha.sum() - 0.5 * (w @ w + self.ridge * (alpha @ alpha)))
-
-    def normal_vector(self, coefficients: Array) -> Array:
-        """Return sum_i c_i x_i, shape (d,)."""
+    def normal_vector(self, coefficients: Array) -> Array:  # noqa: D102 - as in NormalVectorProblem
         return np.asarray(coefficients @ self.X, dtype=np.float64)
 
     def block(self, rows: npt.NDArray[np.intp]) -> Array:  # noqa: D102 - as in ImplicitProblem
@@ -126,8 +115,17 @@ class SparseProblem(ImplicitProblem):
         return Residuals(self.y - outputs - shrinkage, error, EPSILON * (in_column + 2) * float(alpha @ lengths))
 
 
+@dataclass(frozen=True)
 class CoordinateAscent(DualSolver):
-    """Coordinate ascent with Newton steps, for the linear kernel; hard margins are left to decomposition."""
+    """Coordinate ascent with Newton steps, for the linear kernel; hard margins are left to decomposition.
+
+    Attributes
+    ----------
+    cache_mb : float or None
+        As of `Decomposition`.
+    """
+
+    cache_mb: float | None = None
 
     name = "coordinate-ascent"
     needs = Needs(linear_kernel=True)
@@ -148,7 +146,7 @@ class CoordinateAscent(DualSolver):
                 return best
         own = KernelProblem(Linear(), problem.X, problem.y, problem.C, problem.equality, problem.ridge)
         start = alpha0 if best is None else best.alpha
-        return Decomposition().solve(own, tolerance=tolerance, alpha0=start, on_failure=on_failure)
+        return Decomposition(self.cache_mb).solve(own, tolerance=tolerance, alpha0=start, on_failure=on_failure)
 
 
 def _ascend(problem: SparseProblem, tolerance: float, alpha0: Array | None) -> LinearSolution | None:

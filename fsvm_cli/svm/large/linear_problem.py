@@ -6,6 +6,7 @@ takes two to three times as long as reading them from memory; the compiled loops
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -127,7 +128,34 @@ def _by_rows(X: Array) -> Array | None:
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class LinearProblem(ImplicitProblem):
+class NormalVectorProblem(ImplicitProblem):
+    """The problem of a linear machine, dense or sparse, by its normal vector; see `BinaryProblem`.
+
+    Attributes
+    ----------
+    squared_lengths : (n,) array
+        x_i . x_i.
+    """
+
+    squared_lengths: Array
+
+    @abstractmethod
+    def normal_vector(self, coefficients: Array) -> Array:
+        """Return sum_i c_i x_i, shape (d,)."""
+
+    def diagonal(self) -> Array:  # noqa: D102 - as in BinaryProblem
+        return self.squared_lengths
+
+    def largest_kernel_value(self) -> float:  # noqa: D102
+        return float(self.squared_lengths.max())
+
+    def objective(self, alpha: Array) -> float:  # noqa: D102
+        w = self.normal_vector(alpha * self.y)
+        return float(alpha.sum() - 0.5 * (w @ w + self.ridge * (alpha @ alpha)))
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class LinearProblem(NormalVectorProblem):
     """The problem of a machine with K = X X'; see `BinaryProblem`.
 
     Attributes
@@ -149,7 +177,6 @@ class LinearProblem(ImplicitProblem):
     """
 
     X: Array
-    squared_lengths: Array
     outside_w: Array
     outside_sum: float
 
@@ -203,16 +230,6 @@ class LinearProblem(ImplicitProblem):
         for name, value in fields.items():
             object.__setattr__(part, name, value)
         return part
-
-    def diagonal(self) -> Array:  # noqa: D102 - as in BinaryProblem
-        return self.squared_lengths
-
-    def largest_kernel_value(self) -> float:  # noqa: D102
-        return float(self.squared_lengths.max())
-
-    def objective(self, alpha: Array) -> float:  # noqa: D102
-        w = self.normal_vector(alpha * self.y)
-        return float(alpha.sum() - 0.5 * (w @ w + self.ridge * (alpha @ alpha)))
 
     def normal_vector(self, coefficients: Array) -> Array:
         """Return sum_i c_i x_i, shape (d,), summed in two stages, which rounds less than one long sum."""

@@ -9,6 +9,7 @@ from scipy import sparse
 from fsvm_cli.svm import SVM, DualProblem, routing, solve
 from fsvm_cli.svm.large import coordinate_ascent
 from fsvm_cli.svm.large.coordinate_ascent import CoordinateAscent, SparseProblem, visit
+from fsvm_cli.svm.large.decomposition import Decomposition
 
 
 def drawn(seed: int) -> tuple[sparse.csr_matrix, np.ndarray, float]:
@@ -152,3 +153,16 @@ def test_many_sparse_samples_for_each_feature_are_fitted_as_dense_ones(monkeypat
     assert found.solver_ == dense.solver_ == ("feature-space",)
     np.testing.assert_allclose(found.decision_function(X), dense.decision_function(X.toarray()), atol=1e-12)
     np.testing.assert_allclose(found.decision_function(X), X @ found.coef_[0] + found.intercept_[0], atol=1e-9)
+
+
+def test_decomposition_has_the_memory_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def solver(cache_mb: float | None) -> Decomposition:
+        asked.append(cache_mb)
+        return Decomposition(cache_mb)
+
+    monkeypatch.setattr(coordinate_ascent, "Decomposition", solver)
+    X = sparse.csr_matrix(np.array([[0.0, 3.0], [1.0, 1.0], [5.0, 3.0], [6.0, 1.0]]))
+    assert SVM(solver="coordinate-ascent", C=np.inf, cache_mb=3.0).fit(X, [0, 0, 1, 1]).converged_
+    assert asked == [3.0]
