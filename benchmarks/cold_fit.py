@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import warnings
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
 
 from benchmarks.curves import svc_of
-from benchmarks.harness import Comparison, compare, svc_gap
+from benchmarks.harness import Comparison, compare, svc_gap, svc_peers
 from benchmarks.large_curves import D, large_part
 from fsvm_cli.svm import SVM, Gaussian, Linear
 
@@ -27,14 +24,6 @@ TOLERANCES: dict[str, dict[str, object]] = {"": {}, ", tol=1e-6": {"tol": 1e-6},
 """The peers' default of 1e-3, our default in their measure, and what brings their gap as near to ours as it gets."""
 
 
-def peers() -> dict[str, Callable[..., object]]:
-    """Return the classes to compare with; scikit-learn-intelex where it is installed."""
-    found: dict[str, Callable[..., object]] = {"SVC": SVC}
-    if importlib.util.find_spec("sklearnex"):
-        found["scikit-learn-intelex SVC"] = importlib.import_module("sklearnex.svm").SVC
-    return found
-
-
 def comparisons() -> Iterator[Comparison]:
     """Yield the rows of cold fits."""
     warnings.simplefilter("ignore", ConvergenceWarning)
@@ -42,7 +31,7 @@ def comparisons() -> Iterator[Comparison]:
     for kernel, target in ((Gaussian(float(D)), 2.0), (Linear(), 4.0)):
         words, gram = svc_of(kernel), kernel.gram(X, X)
         our_gap = float(SVM(kernel).fit(X, y).duality_gap_.max())
-        for (name, peer), (suffix, tolerance) in product(peers().items(), TOLERANCES.items()):
+        for (name, peer), (suffix, tolerance) in product(svc_peers().items(), TOLERANCES.items()):
             theirs = partial(fit, peer, words | tolerance, X, y)
             yield compare(
                 f"one cold fit, make_classification 2000 x {D}, {kernel.name}, C=1",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import importlib
+import importlib.util
 import os
 import resource
 import statistics
@@ -15,13 +17,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from sklearn.svm import SVC
 
 from fsvm_cli.svm import DualProblem, bias_of, duality_gap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from sklearn.svm import SVC
 
 Result = TypeVar("Result")
 
@@ -66,21 +67,28 @@ def timed(work: Callable[[], Result], clock: Callable[[], float] = time.perf_cou
     return result, clock() - start
 
 
-def median_seconds(
-    work: Callable[[], object], repeats: int = REPEATS, clock: Callable[[], float] = time.perf_counter
-) -> float:
-    """Return the median over repeats, after one run that warms caches and worker processes; short work runs oftener.
+def result_and_seconds(
+    work: Callable[[], Result], repeats: int = REPEATS, clock: Callable[[], float] = time.perf_counter
+) -> tuple[Result, float]:
+    """Return what the first run returns, which warms caches and worker processes, and the median of repeats after it.
 
-    Of work that takes more than a minute the first run is the only one. Work in one process, without threads, may be
-    timed by the processor's clock, in which less of a machine's other load shows.
+    Short work runs oftener. Of work that takes more than a minute the first run is the only one. Work in one process,
+    without threads, may be timed by the processor's clock, in which less of a machine's other load shows.
     """
-    _, first = timed(work, clock)
+    result, first = timed(work, clock)
     if first > ONCE_FROM_SECONDS:
-        return first
+        return result, first
     seconds: list[float] = []
     while len(seconds) < repeats or sum(seconds) < LEAST_SECONDS:
         seconds.append(timed(work, clock)[1])
-    return statistics.median(seconds)
+    return result, statistics.median(seconds)
+
+
+def median_seconds(
+    work: Callable[[], object], repeats: int = REPEATS, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Return the seconds of `result_and_seconds`."""
+    return result_and_seconds(work, repeats, clock)[1]
 
 
 def compare(  # noqa: PLR0917
@@ -112,6 +120,14 @@ def against_a_limit(
 def peak_bytes() -> int:
     """Return the most memory that this process has had so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def svc_peers() -> dict[str, Callable[..., SVC]]:
+    """Return the classes that do what scikit-learn's SVC does; that of scikit-learn-intelex where it is installed."""
+    found: dict[str, Callable[..., SVC]] = {"SVC": SVC}
+    if importlib.util.find_spec("sklearnex"):
+        found["scikit-learn-intelex SVC"] = importlib.import_module("sklearnex.svm").SVC
+    return found
 
 
 def svc_gap(gram: np.ndarray, y: np.ndarray, C: float, machine: SVC) -> float:

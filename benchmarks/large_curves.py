@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from benchmarks.curves import Split, svc_of
-from benchmarks.harness import ONCE_FROM_SECONDS, REPEATS, Comparison, median_seconds, svc_gap, timed
+from benchmarks.harness import REPEATS, Comparison, median_seconds, result_and_seconds, svc_gap, timed
 from fsvm_cli.svm import Gaussian, Kernel, Linear, Polynomial, nested_curves
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ def large_curve(kernel: Kernel, target: float) -> Comparison:
             machines.append(machine)
         return machines
 
-    machines, peer_seconds = timed(theirs)
-    if peer_seconds <= ONCE_FROM_SECONDS:
-        peer_seconds = median_seconds(theirs, min(3, REPEATS))
+    machines, peer_seconds = result_and_seconds(theirs, min(3, REPEATS))
     our_seconds = median_seconds(ours)
     grams = (kernel.gram(part, part) for part in (train[:, order[:size]] for size in range(1, D + 1)))
     return Comparison(
