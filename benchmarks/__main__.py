@@ -69,8 +69,8 @@ def main() -> int:
     if unknown := [name for name in names if name not in TOPICS]:
         print(f"no topic is called {unknown[0]!r}; there are {', '.join(TOPICS)}", file=sys.stderr)
         return 2
-    report({TOPICS[name].title: TOPICS[name].comparisons for name in names}, all_of_them=len(names) == len(TOPICS))
-    return 0
+    chosen = {TOPICS[name].title: TOPICS[name].comparisons for name in names}
+    return 0 if report(chosen, all_of_them=len(names) == len(TOPICS)) else 1
 
 
 if __name__ == "__main__":

@@ -139,30 +139,45 @@ def svc_gap(gram: np.ndarray, y: np.ndarray, C: float, machine: SVC) -> float:
     return min(duality_gap(problem, alpha, float(b)) for b in (machine.intercept_[0], bias_of(problem, alpha)))
 
 
-def report(topics: Mapping[str, Callable[[], Iterable[Comparison]]], *, all_of_them: bool) -> None:
+def report(topics: Mapping[str, Callable[[], Iterable[Comparison]]], *, all_of_them: bool) -> bool:
     """Print each row when it is there and put it in the CSV file, in the place of one of the same name; then the table.
 
     Rows of topics that do not run now stay in the file, unless these are all of them; others of a topic that has run to
-    its end, which its benchmark no longer yields, leave the file.
+    its end, which its benchmark no longer yields, leave the file. A topic that fails is reported, and the others go on.
+
+    Returns
+    -------
+    bool
+        Whether all topics have run to their ends.
     """
     measured: set[tuple[str, str]] = set()
+    failed: set[str] = set()
     console = Console()
     table = Table(title="Ratios of medians: how many times faster than the peer")
     for name in ("work", "peer", "ratio", "target"):
         table.add_column(name)
-    for each in (replace(row, topic=topic) for topic, rows in topics.items() for row in rows()):
-        measured.add((each.work, each.peer))
-        row = replace(each, note="; ".join(filter(None, (each.note, busy_machine()))))
-        console.print(f"{row.work}: {row.ratio:.1f}x {row.peer} (target {row.target:g}x)", highlight=False)
-        table.add_row(row.work, row.peer, f"{row.ratio:.1f}x", f"{row.target:g}x")
-        _write(_stored() | {(row.work, row.peer): _cells(row)})
+    for topic, rows in topics.items():
+        try:
+            for each in rows():
+                measured.add((each.work, each.peer))
+                note = "; ".join(filter(None, (each.note, busy_machine())))
+                row = replace(each, note=note, topic=topic)
+                console.print(f"{row.work}: {row.ratio:.1f}x {row.peer} (target {row.target:g}x)", highlight=False)
+                table.add_row(row.work, row.peer, f"{row.ratio:.1f}x", f"{row.target:g}x")
+                _write(_stored() | {(row.work, row.peer): _cells(row)})
+        except Exception:  # noqa: BLE001 - whatever it is, the other topics are measured
+            failed.add(topic)
+            console.print(f"{topic!r} ends here:", highlight=False)
+            console.print_exception()
+    ran = set(topics) - failed
     kept = {
         name: cells
         for name, cells in _stored().items()
-        if name in measured or not (all_of_them or cells["topic"] in topics)
+        if name in measured or cells["topic"] in failed or not (all_of_them or cells["topic"] in ran)
     }
     _write(kept)
     console.print(table)
+    return not failed
 
 
 def busy_machine() -> str:
