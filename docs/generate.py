@@ -433,7 +433,7 @@ def speed(rows: pd.DataFrame) -> str:
 
     Rows without a topic are of benchmarks that have changed since, and are left out until they run again.
     """
-    rows = rows[rows["topic"] != ""]
+    rows = pd.concat([part for topic, part in rows.groupby("topic", sort=False) if topic])
     reached = rows["ratio"] >= rows["target"]
     asked = rows["target"].map("{:g}".format) + np.where(reached, "", ", missed")
     numbers = (

@@ -416,11 +416,12 @@ def train(chunk: Chunk, tolerance: float) -> bool:
     return bool(reoptimise(chunk.K, chunk.y, chunk.box, chunk.factor, tolerance))
 
 
-def restart_at(chunk: Chunk, coefficients: Array) -> None:
-    """Put the chunk at a solution that was found without its factor, from where the next training starts afresh."""
+def put_at(chunk: Chunk, coefficients: Array, *, keeps_factor: bool) -> None:
+    """Put the chunk at a solution; the next training starts afresh where other samples are free than in its factor."""
     chunk.box.c[:] = coefficients
     refresh(chunk.K, chunk.y, chunk.box)
-    chunk.factor.size[0] = 0
+    if not keeps_factor:
+        chunk.factor.size[0] = 0
 
 
 @njit(**COMPILED)
@@ -522,11 +523,12 @@ class LinearMachines(Machines):
                 here = DualSolution(
                     np.abs(chunk.box.c), compiled_bias(chunk.box), 0.0, np.inf, 0, "smo", converged=False
                 )
-                found = scaled_up(dual, here, problem.tolerance) or solve(
-                    dual, tolerance=problem.tolerance, solver="interior-point", on_failure="flag"
-                )
+                found = scaled_up(dual, here, problem.tolerance)
+                is_scaled = found is not None and np.array_equal(found.alpha < dual.C, here.alpha < dual.C)
+                if found is None:
+                    found = solve(dual, tolerance=problem.tolerance, solver="interior-point", on_failure="flag")
                 converged = found.converged
-                restart_at(chunk, found.alpha * chunk.y)
+                put_at(chunk, found.alpha * chunk.y, keeps_factor=is_scaled)
             self._weigh(machine)
             if len(chunk.rows) == problem.X.shape[0] or not self._has_margin_violators(machine):
                 return converged

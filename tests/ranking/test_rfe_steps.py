@@ -196,5 +196,6 @@ def test_what_rounding_alone_keeps_from_its_gap_is_scaled_up_and_not_solved_agai
         assert machines.train()
         svm = SVM(Linear(), 100.0, 1e-9, solver="interior-point").fit(data[:, machines.features], y)
         np.testing.assert_allclose(machines.w, svm.dual_coef_ @ svm.support_vectors_, atol=1e-7)
+        assert machines.chunks[0].factor.size[0] == np.count_nonzero(machines.chunks[0].box.c)
         machines.drop(np.array([0]))
     assert not any(trained)
