@@ -376,7 +376,7 @@ def times(root: Path, before: str) -> list[tuple[str, ...]]:
     for line in filter(lambda line: line.startswith("|"), before.splitlines()):
         name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         if name not in counted and (root / name / "run.json").exists() and int(cells[0]) in _n_trials(root / name):
-            counted[name] = int(cells[0]), float(cells[2])
+            counted[name] = int(cells[0]), int(cells[0]) * float(cells[1])  # of more digits than the sum
     total = sum(seconds for _, seconds in counted.values())
     rows = [
         (name, str(n), f"{seconds / n:.3g}", f"{seconds:.0f}", f"{100 * seconds / total:.1f}")
