@@ -80,7 +80,7 @@ def machines(work: str, X: np.ndarray, y: np.ndarray, target: float) -> Iterator
             attempts = ", ".join(f"tol {run.stopping:g}: {run.seconds:.3g} s, gap {run.gap:.0e}" for run in runs)
             yield Comparison(
                 f"{work}, C={C:g}, cache {CACHE_MB:g} MB, tolerance {tolerance:.0e}",
-                f"{name}, as tight",
+                f"{name}, {'as tight' if peer.gap <= tolerance else 'at its tightest'}",
                 peer.seconds,
                 our_seconds,
                 peer.seconds / our_seconds,

@@ -429,11 +429,8 @@ def write_speed() -> None:
 
 
 def speed(rows: pd.DataFrame) -> str:
-    """List the ratios of a table of benchmarks beside what was asked, and count those that reach it.
-
-    Rows without a topic are of benchmarks that have changed since, and are left out until they run again.
-    """
-    rows = pd.concat([part for topic, part in rows.groupby("topic", sort=False) if topic])
+    """List the ratios of a table of benchmarks beside what was asked, by topics, and count those that reach it."""
+    rows = pd.concat([part for _, part in rows.groupby("topic", sort=False)])
     reached = rows["ratio"] >= rows["target"]
     asked = rows["target"].map("{:g}".format) + np.where(reached, "", ", missed")
     numbers = (

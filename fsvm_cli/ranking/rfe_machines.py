@@ -524,11 +524,11 @@ class LinearMachines(Machines):
                     np.abs(chunk.box.c), compiled_bias(chunk.box), 0.0, np.inf, 0, "smo", converged=False
                 )
                 found = scaled_up(dual, here, problem.tolerance)
-                is_scaled = found is not None and np.array_equal(found.alpha < dual.C, here.alpha < dual.C)
+                same_free = found is not None and np.array_equal(found.alpha < dual.C, here.alpha < dual.C)
                 if found is None:
                     found = solve(dual, tolerance=problem.tolerance, solver="interior-point", on_failure="flag")
                 converged = found.converged
-                put_at(chunk, found.alpha * chunk.y, keeps_factor=is_scaled)
+                put_at(chunk, found.alpha * chunk.y, keeps_factor=same_free)
             self._weigh(machine)
             if len(chunk.rows) == problem.X.shape[0] or not self._has_margin_violators(machine):
                 return converged
