@@ -267,6 +267,9 @@ GROUPS_OF_EXPERIMENTS: dict[str, Callable[[str], bool]] = {
     "all": lambda _: True,
 }
 """What the table of times adds up."""
+N_LONGEST, N_CORES = 5, 2
+BESIDE_TRIALS = (1.05, 1.25)
+"""What a run takes in all, as a multiple of its trials: the least and the most that was seen."""
 TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 SAMPLERS_BEGIN, SAMPLERS_END = "<!-- samplers -->", "<!-- /samplers -->"
 SPEED_BEGIN, SPEED_END = "<!-- speed -->", "<!-- /speed -->"
@@ -362,7 +365,8 @@ def write_times(root: Path) -> None:
     timed = {name for name, *_ in rows}
     untimed = sorted({path.parent.name for path in root.glob("*/curves.csv")} - timed)
     note = f"Not measured since the number of trials was last changed: {', '.join(untimed)}." if untimed else ""
-    _put_between(TIMES_BEGIN, "\n".join(["", *_table(columns, rows), "", note, ""]), TIMES_END, page)
+    parts = ["", times_in_words(rows), "", *_table(columns, rows), "", note, ""]
+    _put_between(TIMES_BEGIN, "\n".join(parts), TIMES_END, page)
 
 
 def times(root: Path, before: str) -> list[tuple[str, ...]]:
@@ -387,6 +391,19 @@ def times(root: Path, before: str) -> list[tuple[str, ...]]:
         n, seconds = sum(n for n, _ in own), sum(seconds for _, seconds in own)
         rows += [(group, str(n), "", f"{seconds:.0f}", f"{100 * seconds / total:.1f}")] if own else []
     return rows
+
+
+def times_in_words(rows: Sequence[Sequence[str]]) -> str:
+    """Say what everything takes by the rows of `times`, on how many cores, and what its longest parts share."""
+    seconds = {name: float(cells[2]) for name, *cells in rows}
+    total = seconds["all"]
+    longest = sum([each for name, each in seconds.items() if name not in GROUPS_OF_EXPERIMENTS][:N_LONGEST])
+    least, most = (total * factor / (3600 * N_CORES) for factor in BESIDE_TRIALS)
+    return (
+        f"The trials take {total / 3600:.1f} hours of a processor, {100 * longest / total:.0f} % of them for the "
+        f"{N_LONGEST} longest experiments. `make reproduce-all` takes {least:.1f} to {most:.1f} hours on {N_CORES} cores "
+        "with nothing beside it."
+    )
 
 
 def _n_trials(folder: Path) -> tuple[int, int]:

@@ -189,6 +189,14 @@ def test_times_are_listed_from_what_lies_beside_the_results(tmp_path: Path) -> N
     assert generate.times(tmp_path / "long", "") == []
 
 
+def test_the_sum_of_all_times_is_said_in_hours() -> None:
+    rows = [(f"e{k}", "1", "3600", "3600", "10.0") for k in range(10)]
+    groups = [("all others: the documents", "10", "", "36000", "100.0"), ("all", "10", "", "36000", "100.0")]
+    words = generate.times_in_words([*rows, *groups])
+    assert words.startswith("The trials take 10.0 hours of a processor, 50 % of them for the 5 longest experiments.")
+    assert "takes 5.2 to 6.2 hours on 2 cores" in words
+
+
 def test_experiments_that_ran_elsewhere_keep_their_times(tmp_path: Path) -> None:
     for name, n in (("here", 2), ("elsewhere", 5), ("longer", 30)):
         (tmp_path / name).mkdir()
