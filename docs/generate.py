@@ -401,8 +401,8 @@ def times_in_words(rows: Sequence[Sequence[str]]) -> str:
     least, most = (total * factor / (3600 * N_CORES) for factor in BESIDE_TRIALS)
     return (
         f"The trials take {total / 3600:.1f} hours of a processor, {100 * longest / total:.0f} % of them for the "
-        f"{N_LONGEST} longest experiments. `make reproduce-all` takes {least:.1f} to {most:.1f} hours on {N_CORES} cores "
-        "with nothing beside it."
+        f"{N_LONGEST} longest experiments. `make reproduce-all` takes {least:.1f} to {most:.1f} hours on {N_CORES} "
+        "cores with nothing beside it."
     )
 
 

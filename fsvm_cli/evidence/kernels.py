@@ -67,12 +67,13 @@ class ArdKernel:
         """Return the derivatives of sum_ik (left_r right')_ik K(a_i, b_k) by ln k0, ln k_off and each ln l_a.
 
         The coefficients come as products of thin matrices, so that there is never an array of n_a n_b numbers, let
-        alone one for each feature. O(n_repeats n_a n_b (rank + d)).
+        alone one for each feature. O(n_repeats n_a n_b (rank + d)); where A is B and has several
+        blocks, half of it, since each pair comes once.
 
         Parameters
         ----------
-        A, B : (n_a, d) and (n_b, d) arrays
-            Samples.
+        A, B : (n_a, d) and (n_b, d) array
+            Samples; the same array for the pairs of one sample.
         left : (n_repeats, n_a, rank) array
             For each of several sets of coefficients.
         right : (n_b, rank) array
@@ -82,16 +83,25 @@ class ArdKernel:
         (n_repeats, 2 + d) array
         """
         shape = self.shape
+        is_symmetric = A is B and len(A) > ROWS_PER_BLOCK  # of a single block nothing can be left out
         gradient = np.zeros((len(left), 2 + len(self.length_scales)))
+        gradient[:, 1] = left.sum(axis=1) @ right.sum(axis=0)
+        of_repeats = [(factor, right) for factor in left]
+        if is_symmetric:  # the coefficients of (i, k) and (k, i) together
+            of_repeats = [(np.hstack([factor, right]), np.hstack([right, factor])) for factor in left]
+        held = np.empty(min(len(A), ROWS_PER_BLOCK) * len(B))  # once: large arrays are slow to get
         for start in range(0, len(A), ROWS_PER_BLOCK):
             rows = slice(start, start + ROWS_PER_BLOCK)
-            values = shape.gram(A[rows], B)
-            for r, factor in enumerate(left):
-                coefficients = factor[rows] @ right.T
-                gradient[r, 1] += coefficients.sum()
+            others = slice(start, None) if is_symmetric else slice(None)
+            values = shape.gram(A[rows], B[others])
+            if is_symmetric:
+                values[:, : len(values)] *= 0.5  # pairs within the block come twice
+            for r, (of_rows, of_others) in enumerate(of_repeats):
+                coefficients = held[: values.size].reshape(values.shape)
+                np.matmul(of_rows[rows], of_others[others].T, out=coefficients)
                 coefficients *= values
                 gradient[r, 0] += coefficients.sum()
-                gradient[r, 2:] += shape.statistic.weight_contraction(A[rows], B, coefficients)
+                gradient[r, 2:] += shape.statistic.weight_contraction(A[rows], B[others], coefficients)
         gradient *= [self.k0, self.k_off, *(self.k0 * length**-2 for length in self.length_scales)]
         return gradient
 

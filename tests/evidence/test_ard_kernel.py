@@ -34,6 +34,13 @@ def test_gradients_are_differences_over_several_blocks(rng: np.random.Generator)
     np.testing.assert_allclose(KERNEL.log_gradient(A, B, left, right), expected, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize("n", [1, ROWS_PER_BLOCK, 2 * ROWS_PER_BLOCK + 7])
+def test_gradients_of_one_sample_are_those_of_two(n: int, rng: np.random.Generator) -> None:
+    X, left, right = rng.standard_normal((n, 3)), rng.standard_normal((2, n, 4)), rng.standard_normal((n, 4))
+    expected = KERNEL.log_gradient(X, X.copy(), left, right)
+    np.testing.assert_allclose(KERNEL.log_gradient(X, X, left, right), expected, rtol=1e-10, atol=1e-10)
+
+
 def test_copies_of_a_feature_have_the_same_gradient(rng: np.random.Generator) -> None:
     samples = rng.standard_normal((30, 3))
     samples = np.column_stack([samples, samples[:, 1]])

@@ -383,7 +383,9 @@ class SquaredDistance(PairwiseStatistic):
     def weight_contraction(self, A: Matrix, B: Matrix, G: Array) -> Array:  # noqa: D102
         centre = _centre(A)  # keeps the expanded square accurate for features far from the origin
         a, b = A - centre, B - centre
-        contracted: Array = G.sum(axis=1) @ a**2 + G.sum(axis=0) @ b**2 - 2.0 * np.sum(a * (G @ b), axis=0)
+        product = G @ np.column_stack([b, np.ones(len(b))])  # the sums of the rows come with it
+        of_rows, of_columns = product[:, -1], np.ones(len(a)) @ G
+        contracted: Array = of_rows @ a**2 + of_columns @ b**2 - 2.0 * np.sum(a * product[:, :-1], axis=0)
         # Where only pairs that are near each other count, and are far from the centre, rounding is what is left.
         largest = 2.0 * np.maximum(np.abs(a).max(axis=0), np.abs(b).max(axis=0)) ** 2
         terms = np.sqrt(G.size) * np.linalg.norm(G) * largest
