@@ -370,13 +370,13 @@ def write_times(root: Path) -> None:
 
 
 def times(root: Path, before: str) -> list[tuple[str, ...]]:
-    """List the experiments by the time of their trials, the longest first, and all of them together.
+    """List the experiments by the time of their trials and records, the longest first, and all of them together.
 
     Times are particular to a machine and lie beside the results, untracked: an experiment that has none there keeps the
     row of the table `before`, if it has as many trials as then; one without results has no row.
     """
-    taken = {path.parent.name: pd.read_csv(path)["seconds"] for path in sorted(root.glob("*/timings.csv"))}
-    counted = {name: (len(seconds), seconds.sum()) for name, seconds in taken.items() if len(seconds)}
+    taken = {path.parent.name: pd.read_csv(path) for path in sorted(root.glob("*/timings.csv"))}
+    counted = {name: (int(each["split"].count()), each["seconds"].sum()) for name, each in taken.items() if len(each)}
     for line in filter(lambda line: line.startswith("|"), before.splitlines()):
         name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         if name not in counted and (root / name / "run.json").exists() and int(cells[0]) in _n_trials(root / name):

@@ -29,6 +29,10 @@ def recorded_trial(experiment: Experiment) -> Trial:
     return Trial(n_train=max(experiment.n_test), split=0)
 
 
+RECORD_TIMING_NOTES = "seconds of records"
+"""Subject of notes in the store: the processor seconds of a record, by its name."""
+
+
 def record_key(experiment: Experiment, name: str) -> str:
     """Key of a record in the store: its name, the code that makes it, the outcomes on its split, its sizes."""
     kind = record_kinds()[name]
@@ -72,6 +76,8 @@ class TrialResult:
         Processor time of the thread that ran it, without the time of the records, which other trials lack.
     records : dict of str to str
         Records as JSON, by name.
+    record_seconds : dict of str to float
+        Processor time of each record, in seconds.
     failed_records : dict of str to str
         Errors of the records that failed, by name, in the form of `errors`.
     """
@@ -80,6 +86,7 @@ class TrialResult:
     errors: dict[int, str]
     seconds: float
     records: dict[str, str] = field(default_factory=dict)
+    record_seconds: dict[str, float] = field(default_factory=dict)
     failed_records: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -116,8 +123,11 @@ def run_trial(
             entries = with_score_metrics(drawn(), entries, errors)
     seconds = time.thread_time() - begin
     recorded: dict[str, str] = {}
+    record_seconds: dict[str, float] = {}
     failed: dict[str, str] = {}
     for name in records:
+        begin = time.thread_time()
         with failing(failed, [name]):
             recorded[name] = compute_record(drawn(), name)
-    return TrialResult(entries, errors, seconds, recorded, failed)
+            record_seconds[name] = time.thread_time() - begin
+    return TrialResult(entries, errors, seconds, recorded, record_seconds, failed)

@@ -17,7 +17,7 @@ from fsvm_cli.experiment.provenance import describe_run
 from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.run_file import written
-from fsvm_cli.experiment.running import record_key, tables_of
+from fsvm_cli.experiment.running import RECORD_TIMING_NOTES, record_key, tables_of
 from fsvm_cli.experiment.selection import selection_experiment
 from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.ranks import ranks_of
@@ -306,8 +306,9 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     curves = tables[CURVES_NAME]
     if curves.empty:
         remove_figures(folder, drawn=())
-    lines = [f"{n_train},{split},{seconds:.6f}\n" for n_train, split, seconds in store.timings()]
-    write_atomically(folder / "timings.csv", ("train_size,split,seconds\n" + "".join(lines)).encode())
+    lines = [f"{n_train},{split},,{seconds:.6f}\n" for n_train, split, seconds in store.timings()]
+    lines += [f",,{name},{seconds}\n" for name, seconds in sorted(store.notes(RECORD_TIMING_NOTES).items())]
+    write_atomically(folder / "timings.csv", ("train_size,split,record,seconds\n" + "".join(lines)).encode())
     return curves
 
 

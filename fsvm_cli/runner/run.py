@@ -17,7 +17,7 @@ from fsvm_cli.errors import DataError, FsvmError, named
 from fsvm_cli.experiment.chance import chance_test, permuted_experiment
 from fsvm_cli.experiment.outcome import keep_outcome
 from fsvm_cli.experiment.provenance import keep_group
-from fsvm_cli.experiment.running import TrialResult, record_key
+from fsvm_cli.experiment.running import RECORD_TIMING_NOTES, TrialResult, record_key
 from fsvm_cli.experiment.selection import selection_experiment
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
@@ -213,6 +213,8 @@ class Job:
             self.store.add_timing(trial.n_train, trial.split, result.seconds)
         for name, record in result.records.items():
             self.store.add_record(record_key(self.experiment, name), record)
+        for name, seconds in result.record_seconds.items():
+            self.store.add_note(RECORD_TIMING_NOTES, name, f"{seconds:.6f}")
         for name, failure in result.failed_records.items():
             error = f"{name}: {failure}"
             self.store.add_failure(record_key(self.experiment, name), error)

@@ -13,7 +13,7 @@ import threadpoolctl
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.records.decision_field import DecisionField
-from fsvm_cli.experiment.running import record_key, tables_of
+from fsvm_cli.experiment.running import RECORD_TIMING_NOTES, record_key, tables_of
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.runner.folders import copy_from_folder
@@ -178,6 +178,9 @@ def test_a_record_is_made_with_its_trial_of_what_that_has_fitted(
     assert len(fits) == (3 if n_processes == 1 else 0)
     with Store(tmp_path, writable=False) as store:
         record = store.record(record_key(experiment, "decision-field"))
+        seconds = store.notes(RECORD_TIMING_NOTES)
+    assert seconds.keys() == {"decision-field"}
+    assert float(seconds["decision-field"]) > 0.0
     assert record is not None
     together = tables_of(record)
     assert together.keys() == alone.keys()
