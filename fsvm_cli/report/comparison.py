@@ -19,6 +19,7 @@ from fsvm_cli.console import json_text, visible
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.folder import VERDICTS_NAME, read_table
 from fsvm_cli.report.numbers import as_csv
+from fsvm_cli.spec.claims.kinds.records import OF_ONE_SPLIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -269,9 +270,11 @@ def found_in_words(row: Any) -> str:
     interval = () if pd.isna(row.ci_low) else (row.ci_low, row.ci_high)
     mean, *ends = alike(row.reproduced, *interval, is_count=is_count(row))
     interval_in_words = f" [{', '.join(ends)}]" if ends else ""
-    trials = "trial" if row.n == 1 else "trials"
+    counted = f" over {row.n} trial{'' if row.n == 1 else 's'}"
+    if OF_ONE_SPLIT in str(row.rule):
+        counted = f" over {row.n} rows of the record" if row.n > 1 else ""
     obstacle = f" ({row.rule})" if row.verdict == "not comparable" else ""
-    found = f"{mean}{interval_in_words} over {row.n} {trials}"
+    found = f"{mean}{interval_in_words}{counted}"
     return f"{found}{_further(row)}{obstacle}: {quantity_in_words(row.what)}"
 
 

@@ -20,6 +20,7 @@ from fsvm_cli.report.contents import tables_of_claims
 from fsvm_cli.report.folder import VERDICTS_NAME, write_table
 from fsvm_cli.report.scorecard import with_decisions
 from fsvm_cli.report.verdicts import VERDICT_COLUMNS
+from fsvm_cli.spec.claims.kinds.records import OF_ONE_SPLIT
 from tests.helpers.calling import CHECKOUT, fsvm_here
 
 if TYPE_CHECKING:
@@ -97,6 +98,16 @@ def test_a_scorecard_of_some_verdicts_is_refused(results: Path) -> None:
     answer = fsvm_here("compare", results, "--scorecard", "--verdict", "fact")
     assert answer.code == 2
     assert "without --claims, --verdict and --readings" in answer.err
+
+
+def test_rows_of_a_record_are_not_called_trials(results: Path) -> None:
+    row = {"id": "p.n", "what": "n_same", "published": "8", "reproduced": 7.5, "n": 11, "verdict": "differs"}
+    rows = [row, row | {"id": "p.s", "what": "share", "n": 1}]
+    table = pd.DataFrame([each | {"rule": f"a.csv: r; {OF_ONE_SPLIT}"} for each in rows], columns=VERDICT_COLUMNS)
+    write_table(table, results / "a" / VERDICTS_NAME)
+    answer = fsvm_here("compare", results / "a", "--format", "markdown")
+    assert "| p.n | 8 | 7.50 over 11 rows of the record: n_same |" in answer.out
+    assert "| p.s | 8 | 7.50: share |" in answer.out
 
 
 def test_a_number_and_its_interval_have_the_same_decimals_and_names_of_the_field(results: Path) -> None:

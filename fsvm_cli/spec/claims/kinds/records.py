@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.claims.base import Findings
 
+OF_ONE_SPLIT = "a record of one split has no interval"
+"""In the rule of a judgement: what it counts are rows of the record, and not trials."""
+
 Selection = Annotated[dict[Text, str | float], Field(min_length=1)]
 
 
@@ -70,7 +73,7 @@ class RecordedClaim(Claim):
         is_within = bool(((low <= numbers) & (numbers <= high)).all())
         return Judgement(
             verdict_of(holds=is_within, fails=not is_within),
-            f"{self.table}.csv: {rule}; a record of one split has no interval",
+            f"{self.table}.csv: {rule}; {OF_ONE_SPLIT}",
             what,
             reproduced=float(numbers.mean()),
             n=len(numbers),
