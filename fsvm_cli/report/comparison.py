@@ -19,7 +19,7 @@ from fsvm_cli.console import json_text, visible
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.folder import VERDICTS_NAME, read_table
 from fsvm_cli.report.numbers import as_csv
-from fsvm_cli.spec.claims.kinds.records import OF_ONE_SPLIT
+from fsvm_cli.spec import OF_ONE_SPLIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,6 +5,9 @@ This module imports nothing, for code that needs the names of records without th
 
 from __future__ import annotations
 
+OF_ONE_SPLIT = "a record of one split has no interval"
+"""In the rule of a judgement: what it counts are rows of the record, and not trials."""
+
 RECORD_NAMES = (
     "ascent",
     "bound-descent",

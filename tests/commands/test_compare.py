@@ -20,7 +20,7 @@ from fsvm_cli.report.contents import tables_of_claims
 from fsvm_cli.report.folder import VERDICTS_NAME, write_table
 from fsvm_cli.report.scorecard import with_decisions
 from fsvm_cli.report.verdicts import VERDICT_COLUMNS
-from fsvm_cli.spec.claims.kinds.records import OF_ONE_SPLIT
+from fsvm_cli.spec import OF_ONE_SPLIT
 from tests.helpers.calling import CHECKOUT, fsvm_here
 
 if TYPE_CHECKING:

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from fsvm_cli.spec import RECORD_NAMES
+from fsvm_cli.spec import OF_ONE_SPLIT, RECORD_NAMES
 from fsvm_cli.spec.claims.base import Claim, Judgement, Text, verdict_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fsvm_cli.spec.claims.base import Findings
-
-OF_ONE_SPLIT = "a record of one split has no interval"
-"""In the rule of a judgement: what it counts are rows of the record, and not trials."""
 
 Selection = Annotated[dict[Text, str | float], Field(min_length=1)]
 
