@@ -376,7 +376,11 @@ def times(root: Path, before: str) -> list[tuple[str, ...]]:
     row of the table `before`, if it has as many trials as then; one without results has no row.
     """
     taken = {path.parent.name: pd.read_csv(path) for path in sorted(root.glob("*/timings.csv"))}
-    counted = {name: (int(each["split"].count()), each["seconds"].sum()) for name, each in taken.items() if len(each)}
+    counted = {
+        name: (int(each["split"].count()), each["seconds"].sum())
+        for name, each in taken.items()
+        if len(each["split"].dropna())
+    }
     for line in filter(lambda line: line.startswith("|"), before.splitlines()):
         name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         if name not in counted and (root / name / "run.json").exists() and int(cells[0]) in _n_trials(root / name):

@@ -67,12 +67,12 @@ class ArdKernel:
         """Return the derivatives of sum_ik (left_r right')_ik K(a_i, b_k) by ln k0, ln k_off and each ln l_a.
 
         The coefficients come as products of thin matrices, so that there is never an array of n_a n_b numbers, let
-        alone one for each feature. O(n_repeats n_a n_b (rank + d)); where A is B and has several
-        blocks, half of it, since each pair comes once.
+        alone one for each feature. O(n_repeats n_a n_b (rank + d)); half of it where A is B and has several blocks,
+        since each pair comes once.
 
         Parameters
         ----------
-        A, B : (n_a, d) and (n_b, d) array
+        A, B : (n_a, d) and (n_b, d) arrays
             Samples; the same array for the pairs of one sample.
         left : (n_repeats, n_a, rank) array
             For each of several sets of coefficients.
@@ -89,7 +89,7 @@ class ArdKernel:
         of_repeats = [(factor, right) for factor in left]
         if is_symmetric:  # the coefficients of (i, k) and (k, i) together
             of_repeats = [(np.hstack([factor, right]), np.hstack([right, factor])) for factor in left]
-        held = np.empty(min(len(A), ROWS_PER_BLOCK) * len(B))  # once: large arrays are slow to get
+        buffer = np.empty(min(len(A), ROWS_PER_BLOCK) * len(B))  # one for all: allocating large arrays is slow
         for start in range(0, len(A), ROWS_PER_BLOCK):
             rows = slice(start, start + ROWS_PER_BLOCK)
             others = slice(start, None) if is_symmetric else slice(None)
@@ -97,7 +97,7 @@ class ArdKernel:
             if is_symmetric:
                 values[:, : len(values)] *= 0.5  # pairs within the block come twice
             for r, (of_rows, of_others) in enumerate(of_repeats):
-                coefficients = held[: values.size].reshape(values.shape)
+                coefficients = buffer[: values.size].reshape(values.shape)
                 np.matmul(of_rows[rows], of_others[others].T, out=coefficients)
                 coefficients *= values
                 gradient[r, 0] += coefficients.sum()
