@@ -150,7 +150,10 @@ class RecursiveFeatureElimination(SampleWeightRanker, WeightedMachineRanker):
         while len(machines.features) > 1:
             self.converged_ &= machines.train()
             number = min(n_dropped(self.step, len(machines.features)), len(machines.features) - 1)
-            cheapest = certifier.eliminate(number, _cheapest) if certifier else _cheapest(machines.costs(), number)
+            if certifier:
+                cheapest = certifier.eliminate(number, _cheapest)
+            else:
+                cheapest = _cheapest(machines.costs_of_cheapest(number), number)
             order += machines.features[cheapest].tolist()
             machines.drop(cheapest)
         order += machines.features.tolist()

@@ -6,7 +6,6 @@ sparse one, and linear in the space of the features where there are many samples
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,19 +15,18 @@ import scipy.sparse as sp
 from numba import njit
 
 from fsvm_cli.memory_check import check_memory_for_pairs
+from fsvm_cli.ranking.rfe_costs import add_costs, bounds_of_costs, costs_of_power
 from fsvm_cli.svm import DualProblem, solve
 from fsvm_cli.svm.compiled import (
     ALLOCATING,
     COMPILED,
     EPSILON,
-    REASSOCIATE,
     Array,
     add_scaled,
     inner_product,
-    overwrite,
 )
 from fsvm_cli.svm.kernels.base import Rounding
-from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, INNER_PRODUCT, POWER, add_terms, apply_function
+from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, INNER_PRODUCT, POWER, SQUARED_DISTANCE, fill_gram
 from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of, squared_norms
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.certified import BoundedResiduals
     from fsvm_cli.svm.kernels.additive import AdditiveKernel
-    from fsvm_cli.svm.kernels.compiled import Form
     from fsvm_cli.svm.large.linear import LinearSolution
     from fsvm_cli.svm.solvers.cholesky import Factor
     from fsvm_cli.svm.solvers.dual import Solver
@@ -64,8 +61,9 @@ INITIAL_WORKING_SET_SAMPLES = 200
 """Samples that a linear machine begins with, about; their machine predicts which others lie near the margin."""
 MAX_TRAININGS = 50
 """Trainings of one machine at most, the last of them on all samples: one that misses its gap may never end."""
-PAIR_MATRICES = 3
-"""Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
+PAIR_MATRICES = 6
+"""Matrices of all pairs of samples that machines with a kernel hold at most: sums over features, kernel values and a
+factor, or sums and kernel values of the support vectors and their products with coefficients."""
 SPARSE_PAIR_MATRICES = 2
 """The same of linear machines on sparse samples, all of them at most: the Gram matrix and a factor."""
 DOWNDATE_ULPS = 80.0
@@ -144,6 +142,10 @@ class Machines(ABC):
     def costs(self) -> NDArray[np.float64]:
         """Return what each feature that is left adds to the squared norms at fixed coefficients, shape (n_left,)."""
 
+    def costs_of_cheapest(self, number: int) -> NDArray[np.float64]:  # noqa: ARG002 - of machines whose costs take long
+        """Return the costs; infinity may stand for those that are certainly not among the `number` lowest."""
+        return self.costs()
+
     @abstractmethod
     def drop(self, positions: NDArray[np.intp]) -> None:
         """Drop the features at these positions of `features`."""
@@ -190,34 +192,43 @@ class KernelMachines(Machines):
         self.alphas = np.zeros(problem.labels.shape)
         self.biases = np.zeros(len(problem.labels))
         self._sum_up()
+        self.gram = np.empty_like(self.statistic)
 
     def train(self) -> bool:  # noqa: D102
         problem = self.problem
-        gram, rounding = problem.kernel.value(self.statistic), self._rounding()
-        converged = True
+        rounding, converged = self._rounding(), True
+        fill_gram(problem.kernel.form, self.statistic, self.gram)
         for machine, y in enumerate(problem.labels):
-            dual, start = DualProblem(gram, y, problem.C, rounding=rounding), self.alphas[machine]
+            dual, start = DualProblem(self.gram, y, problem.C, rounding=rounding), self.alphas[machine]
             found = solve(dual, tolerance=problem.tolerance, solver=problem.solver, alpha0=start, on_failure="flag")
             self.alphas[machine], self.biases[machine] = found.alpha, found.bias
             converged &= found.converged
         return converged
 
     def costs(self) -> NDArray[np.float64]:  # noqa: D102
-        kernel = self.problem.kernel
+        return self._costs(None)
+
+    def costs_of_cheapest(self, number: int) -> NDArray[np.float64]:  # noqa: D102 - as in Machines
+        return self._costs(number)
+
+    def _costs(self, number: int | None) -> NDArray[np.float64]:
+        kernel, form = self.problem.kernel, self.problem.kernel.form
         support = np.flatnonzero((self.alphas != 0).any(axis=0))
-        X, coefficients = self.problem.X[support], (self.alphas * self.problem.labels)[:, support]
-        statistic = self.statistic[np.ix_(support, support)]
-        if kernel.form.statistic == INNER_PRODUCT and kernel.form.function == POWER:
-            weights = kernel.feature_weights(self.problem.X.shape[1])
-            in_use = None if weights is None else weights[self.features]
-            return costs_of_power(kernel.form, X[:, self.features], in_use, statistic, coefficients)
-        # For each pair of samples, the sum over the machines of the products of coefficients.
-        pairs = coefficients.T @ coefficients
+        X = self.problem.X[support][:, self.features]
+        coefficients = np.ascontiguousarray((self.alphas * self.problem.labels)[:, support])
+        statistic = self.statistic[support][:, support]
         weights = kernel.feature_weights(self.problem.X.shape[1])
         of_features = np.ones(len(self.features)) if weights is None else weights[self.features]
-        columns, costs = np.ascontiguousarray(X[:, self.features].T), np.zeros(len(self.features))
-        memory = np.empty((2, len(support)))
-        add_costs(kernel.form, columns, of_features, statistic, kernel.value(statistic), pairs, memory, costs)
+        if form.statistic == INNER_PRODUCT and form.function == POWER:
+            return costs_of_power(form, X, of_features, statistic, coefficients)
+        gram = self.gram[support][:, support]
+        places, costs = np.arange(len(self.features)), np.full(len(self.features), np.inf)
+        if number is not None and form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL:
+            low, high = bounds_of_costs(X * np.sqrt(-form.scale * of_features), coefficients, gram)
+            places = np.flatnonzero(low <= np.partition(high, number - 1)[number - 1])
+        columns, found, memory = np.ascontiguousarray(X[:, places].T), np.zeros(len(places)), np.empty((3, len(X)))
+        add_costs(form, columns, of_features[places], statistic, gram, coefficients, memory, found)
+        costs[places] = found
         return costs
 
     def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
@@ -227,7 +238,7 @@ class KernelMachines(Machines):
             first = self.n_summed + 12.0 if len(self.features) + len(dropped) == self.n_summed else 0.0
             self.lost += (first + DOWNDATE_ULPS * len(dropped)) * EPSILON * self.statistic.max(axis=1)
         self.statistic -= self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, dropped)
-        if np.abs(self.statistic).max() < RECOMPUTE_BELOW_SHARE * self.size:
+        if max(self.statistic.max(), -self.statistic.min()) < RECOMPUTE_BELOW_SHARE * self.size:
             self._sum_up()
 
     def solution(self, machine: int) -> MachineSolution:  # noqa: D102
@@ -252,101 +263,6 @@ class KernelMachines(Machines):
         # A term that goes is rounded, and so is what it leaves: three roundings of each feature, in units of the
         # lengths on all that were summed.
         return summed._replace(reach=3.0 * summed.reach)
-
-
-def costs_of_power(form: Form, X: Array, weights: Array | None, statistic: Array, coefficients: Array) -> Array:
-    """Return what dropping each feature from a power of an inner product costs, by the binomial theorem.
-
-    With the power's base b_ik and the term of feature j in it, t_ik = scale w_j x_ij x_kj,
-
-        b^p - (b - t)^p = -sum_m binomial(p, m) b^(p - m) (-t)^m,  m = 1 .. p.
-
-    The sum over pairs is a quadratic form in the m-th powers of a column; for m = p one in the coefficients alone, so
-    that a linear machine needs no pairs.
-
-    Parameters
-    ----------
-    form : Form
-    X : (n, d) array
-        Samples, of the features that are left.
-    weights : (d,) array or None
-        Of these features in the kernel.
-    statistic : (n, n) array
-        Inner products.
-    coefficients : (n_machines, n) array
-        alpha_i y_i.
-
-    Returns
-    -------
-    (d,) array
-    """
-    degree, columns = form.degree, np.ascontiguousarray(X.T)
-    scales = np.full(len(columns), form.scale) if weights is None else form.scale * weights
-    costs = np.zeros(len(columns))
-    for power in range(1, degree + 1):
-        factors = None
-        if power < degree:
-            factors = coefficients.T @ coefficients
-            factors *= (form.offset + form.scale * statistic) ** (degree - power)
-        # Column by column, not as one product: copies of a feature shall cost the same to the last digit.
-        for j, column in enumerate(columns**power):
-            if factors is None:
-                outputs = coefficients @ column
-                sum_of_pairs = outputs @ outputs
-            else:
-                sum_of_pairs = column @ (factors @ column)
-            costs[j] -= math.comb(degree, power) * (-scales[j]) ** power * sum_of_pairs
-    return costs
-
-
-@njit(**COMPILED)
-def add_costs(  # noqa: PLR0917
-    form: Form,
-    columns: Array,
-    weights: Array,
-    statistic: Array,
-    gram: Array,
-    pairs: Array,
-    memory: Array,
-    costs: Array,
-) -> None:
-    """Add sum_ik p_ik (K_ik - K_ik without feature j) to the cost of each feature j.
-
-    Row by row, so that what all features need of a row stays in the cache.
-
-    Parameters
-    ----------
-    form : Form
-        Of the kernel.
-    columns : (d, n) array
-        The features that are left.
-    weights : (d,) array
-        Of these in the kernel.
-    statistic, gram, pairs : (n, n) arrays
-        Sums over the features, kernel values, and the symmetric factors p_ik.
-    memory : (2, n) array
-        What it holds is lost.
-    costs : (d,) array
-    """
-    n = gram.shape[0]
-    for i in range(n):
-        own, known, factors = statistic[i, i:], gram[i, i:], pairs[i, i:]
-        without = memory[0, : n - i]
-        for j in range(columns.shape[0]):
-            overwrite(without, own)
-            add_terms(form, without, columns[j, i], columns[j, i:], -weights[j], memory[1])
-            apply_function(form, without, without)
-            # Each pair counts twice, and a sample with itself once.
-            costs[j] += 2.0 * weighted_difference(factors, known, without) - factors[0] * (known[0] - without[0])
-
-
-@njit(**COMPILED, fastmath=REASSOCIATE)
-def weighted_difference(factors: Array, a: Array, b: Array) -> float:
-    """Return sum_k p_k (a_k - b_k)."""
-    result = 0.0
-    for k in range(factors.size):
-        result += factors[k] * (a[k] - b[k])
-    return result
 
 
 class Chunk(NamedTuple):

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from fsvm_cli.ranking import rfe_machines
+from fsvm_cli.ranking.rfe_costs import add_costs, bounds_of_costs, costs_of_power
 from fsvm_cli.ranking.rfe_machines import (
     EliminationProblem,
     KernelMachines,
     LinearMachines,
-    add_costs,
-    costs_of_power,
     drop_feature,
     has_margin_violators,
     make_chunk,
@@ -111,9 +110,9 @@ def test_costs_are_differences_of_kernel_values(kernel: AdditiveKernel) -> None:
     weights = kernel.feature_weights(D)
     of_features = np.ones(D) if weights is None else weights
     statistic, whole = kernel.statistic_matrix(samples, samples), kernel.gram(samples, samples)
-    costs, memory = np.zeros(D), np.empty((2, len(X)))
-    columns, pairs = np.ascontiguousarray(samples.T), coefficients.T @ coefficients
-    add_costs(kernel.form, columns, of_features, statistic, whole, pairs, memory, costs)
+    costs, memory = np.zeros(D), np.empty((3, len(X)))
+    columns = np.ascontiguousarray(samples.T)
+    add_costs(kernel.form, columns, of_features, statistic, whole, coefficients, memory, costs)
     expected = [
         np.einsum("mi,ik,mk->", coefficients, whole - kernel.gram(samples, samples, left), coefficients)
         for left in ([k for k in range(D) if k != j] for j in range(D))
@@ -121,6 +120,79 @@ def test_costs_are_differences_of_kernel_values(kernel: AdditiveKernel) -> None:
     np.testing.assert_allclose(costs, expected, rtol=1e-10, atol=1e-10)
     if weights is None:
         assert costs[0] == costs[3]  # copies cost the same to the last digit
+
+
+def gaussian_machines(theta: float, weights: tuple[float, ...] | None, n_machines: int) -> KernelMachines:
+    """Return trained machines on 60 samples of 12 features, one of them a copy and one constant."""
+    rng = np.random.default_rng(8)
+    samples = rng.normal(size=(60, 12))
+    samples[:, 9], samples[:, 10] = samples[:, 2], 1.0
+    labels = np.sign(samples[:, :n_machines].T + 0.5 * rng.normal(size=(n_machines, 60)))
+    kernel = Gaussian(theta=theta, weights=weights)
+    machines = KernelMachines(EliminationProblem(kernel, samples, labels, np.full(60, 2.0), 1e-6, "auto"))
+    assert machines.train()
+    return machines
+
+
+WEIGHTS = (0.5, 2.0, 0.0, 1.0, 1.0, 0.1, 3.0, 1.0, 1.0, 0.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("n_machines", [1, 3])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("theta", [2000.0, 200.0, 40.0])
+def test_bounds_of_costs_contain_them(theta: float, weights: tuple[float, ...] | None, n_machines: int) -> None:
+    machines = gaussian_machines(theta, weights, n_machines)
+    coefficients, samples = machines.alphas * machines.problem.labels, machines.problem.X
+    scaled = samples * np.sqrt((1.0 if weights is None else np.array(weights)) / theta)
+    low, high = bounds_of_costs(scaled, coefficients, machines.gram)
+    costs = machines.costs()
+    assert (low <= costs).all()
+    assert (costs <= high).all()
+    # Narrow enough to tell most features apart.
+    assert np.median(high - low) < 0.1 * (costs.max() - costs.min())
+
+
+def test_bounds_of_costs_contain_what_few_pairs_and_long_sums_make_of_it(rng: np.random.Generator) -> None:
+    for n, d in ((1, 2), (2, 3), (400, 5)):
+        scaled, coefficients = 0.1 * rng.standard_t(3, size=(n, d)), rng.normal(size=(2, n))
+        apart = ((scaled[:, None] - scaled[None]) ** 2).transpose(2, 0, 1)
+        gram = np.exp(-apart.sum(axis=0))
+        low, high = bounds_of_costs(scaled, coefficients, gram)
+        costs = [np.einsum("mi,ik,mk->", coefficients, -gram * np.expm1(of_one), coefficients) for of_one in apart]
+        assert (low <= costs).all()
+        assert (costs <= high).all()
+
+
+@pytest.mark.parametrize("size", [30.0, 1e10, 1e200])
+def test_features_with_outliers_have_no_bounds(size: float) -> None:
+    scaled = 0.05 * X[:, :5]
+    scaled[3, 4] = size
+    apart = ((scaled[:, None] - scaled[None]) ** 2).sum(axis=2) if size < 1e100 else np.full((30, 30), 1.0)
+    low, high = bounds_of_costs(scaled, Y[None], np.exp(-apart))
+    assert np.isfinite([low[:4], high[:4]]).all()
+    assert [low[4], high[4]] == [-np.inf, np.inf] or high[4] - low[4] > 1e6
+
+
+def test_samples_far_apart_have_no_bounds() -> None:
+    gram = Gaussian(theta=0.1).gram(X, X)
+    low, high = bounds_of_costs(X * np.sqrt(10.0), Y[None], gram)
+    assert (low == -np.inf).all()
+    assert (high == np.inf).all()
+
+
+@pytest.mark.parametrize("number", [1, 2, 5, 11])
+@pytest.mark.parametrize("theta", [2000.0, 40.0, 1.0])
+def test_costs_that_are_left_out_are_none_of_the_lowest(theta: float, number: int) -> None:
+    machines = gaussian_machines(theta, None, 1)
+    whole, some = machines.costs(), machines.costs_of_cheapest(number)
+    known = np.isfinite(some)
+    np.testing.assert_array_equal(some[known], whole[known])
+    assert np.sort(whole)[number - 1] < whole[~known].min(initial=np.inf)
+    assert known.sum() >= number
+
+
+def test_only_some_costs_are_computed_where_bounds_tell_the_lowest() -> None:
+    assert np.isfinite(gaussian_machines(40.0, None, 1).costs_of_cheapest(1)).sum() < 6
 
 
 @pytest.mark.parametrize("kernel", [Polynomial(degree=2), Gaussian(), Laplace()], ids=repr)
