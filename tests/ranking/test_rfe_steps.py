@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from fsvm_cli.ranking import rfe_machines
 from fsvm_cli.ranking.rfe_costs import add_costs, bounds_of_costs, costs_of_power
 from fsvm_cli.ranking.rfe_machines import (
+    PAIR_MATRICES,
     EliminationProblem,
     KernelMachines,
     LinearMachines,
@@ -189,6 +191,23 @@ def test_costs_that_are_left_out_are_none_of_the_lowest(theta: float, number: in
     np.testing.assert_array_equal(some[known], whole[known])
     assert np.sort(whole)[number - 1] < whole[~known].min(initial=np.inf)
     assert known.sum() >= number
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(theta=30.0), Laplace(theta=30.0), Polynomial(degree=2)], ids=repr)
+def test_memory_for_pairs_is_what_the_check_allows_for(rng: np.random.Generator, kernel: Kernel) -> None:
+    n = 800
+    samples, y = rng.normal(size=(n, 6)), np.where(rng.random(n) > 0.5, 1.0, -1.0)
+    problem = EliminationProblem(kernel, samples, y[None], np.ones(n), 1e-3, "auto")
+    tracemalloc.start()
+    try:
+        machines = KernelMachines(problem)
+        for _ in range(2):
+            machines.train()
+            machines.drop(machines.costs_of_cheapest(1).argmin(keepdims=True))
+        peak = tracemalloc.get_traced_memory()[1] / (8 * n * n)
+    finally:
+        tracemalloc.stop()
+    assert PAIR_MATRICES - 3 < peak < PAIR_MATRICES
 
 
 def test_only_some_costs_are_computed_where_bounds_tell_the_lowest() -> None:
