@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Kernel, Rounding
     from fsvm_cli.svm.kernels.pairwise import Matrix
+    from fsvm_cli.svm.solvers.dual import DualSolution
 
 TieRule = Literal["margin", "smoothest"]
 
@@ -274,11 +275,13 @@ def _cross_validate(  # noqa: PLR0917
             if not (labels[m, train] > 0).any():
                 continue
             scores[m], done, certified = machine.score((train, test))
+            found: DualSolution | None = None
             for c in np.flatnonzero(~done):
-                fold = train, test
-                scores[m, c], done[c], certified[c] = _solve_fold(
-                    gram, rounding, labels[m], machine.bounds[c], fold, tolerance
-                )
+                part, own, C = gram[np.ix_(train, train)], labels[m, train], machine.bounds[c, train]
+                found = _solved(DualProblem(part, own, C), found, tolerance)
+                predicting = stated(DualProblem(part, own, C, rounding=rounding.restrict(train)), found, tolerance)
+                scores[m, c] = gram[np.ix_(test, train)] @ (predicting.alpha * own) + predicting.bias
+                done[c], certified[c] = found.converged, predicting.converged
             all_done &= done
             all_certified &= certified
         predicted = [predict_codes(scores[:, c], counts, TIE_TOLERANCES * tolerance) for c in range(len(Cs))]
@@ -289,19 +292,11 @@ def _cross_validate(  # noqa: PLR0917
     return accuracy, all_done, all_certified, squared_norm * (np.trace(gram) / len(y) - gram.mean())
 
 
-def _solve_fold(  # noqa: PLR0917
-    gram: Array, rounding: Rounding, y: Array, C: Array, fold: Fold, tolerance: float
-) -> tuple[Array, bool, bool]:
-    """Give a machine that has not converged to the interior point.
+def _solved(problem: DualProblem, of_smaller_C: DualSolution | None, tolerance: float) -> DualSolution:
+    """Return the machine for a smaller C where it is optimal for this one, too; else that of the interior point.
 
-    Return its scores, and whether it has converged now, on the kernel values as computed and for exact ones.
+    It is optimal where no coefficient was at its bound.
     """
-    train, test = fold
-    part = gram[np.ix_(train, train)]
-    found = solve(
-        DualProblem(part, y[train], C[train]), tolerance=tolerance, solver="interior-point", on_failure="flag"
-    )
-    predicting = DualProblem(part, y[train], C[train], rounding=rounding.restrict(train))
-    certified = stated(predicting, found, tolerance)
-    scores = gram[np.ix_(test, train)] @ (certified.alpha * y[train]) + certified.bias
-    return scores, found.converged, certified.converged
+    if of_smaller_C is not None and (still := stated(problem, of_smaller_C, tolerance)).converged:
+        return still
+    return solve(problem, tolerance=tolerance, solver="interior-point", on_failure="flag")

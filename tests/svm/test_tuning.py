@@ -11,6 +11,7 @@ from sklearn.svm import SVC
 
 from fsvm_cli.svm import Anova, Gaussian, Laplace, Linear, Polynomial, Tanh, fit_one_vs_rest, predict_codes
 from fsvm_cli.svm.paths.folds import restore_balance
+from fsvm_cli.svm.solvers.solve import solve
 from fsvm_cli.svm.tuning import _accuracy_beside, best_candidate, grid_search
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -149,14 +150,29 @@ def alone(A, b, fold):
 
 
 def test_what_the_fast_solver_leaves_goes_to_the_interior_point(monkeypatch):
-    folds = list(KFold(3).split(X))
-    expected = grid_search([Gaussian(30.0)], [1.0], X, Y, folds, n_classes=2)
-    none = np.zeros(1, dtype=bool)
-    missed = lambda machines, fold: (np.zeros((1, len(fold[1]))), none.copy(), none.copy())  # noqa: E731
+    folds, kernels, Cs = list(KFold(3).split(X)), [Gaussian(30.0), Gaussian(1.0)], [0.3, 1.0, 3.0, 10.0, 100.0]
+    expected = grid_search(kernels, Cs, X, Y, folds, n_classes=2)
+    none, solved = np.zeros(len(Cs), dtype=bool), []
+    missed = lambda machines, fold: (np.zeros((len(Cs), len(fold[1]))), none.copy(), none.copy())  # noqa: E731
+
+    def counted(problem, **settings):
+        solved.append(problem)
+        return solve(problem, **settings)
+
     monkeypatch.setattr("fsvm_cli.svm.tuning.FoldMachines.score", missed)
-    found = grid_search([Gaussian(30.0)], [1.0], X, Y, folds, n_classes=2)
+    monkeypatch.setattr("fsvm_cli.svm.tuning.solve", counted)
+    found = grid_search(kernels, Cs, X, Y, folds, n_classes=2)
     np.testing.assert_array_equal(found.accuracy, expected.accuracy)
     assert found.certified.all()
+    # Where no coefficient is at its bound the machine stays the same with a larger C.
+    bound_reached = [
+        np.abs(SVC(C=C, gamma=1.0 / kernel.theta, tol=1e-6).fit(X[train], Y[train]).dual_coef_).max() >= C
+        for train, _ in folds
+        for kernel in kernels
+        for C in Cs[:-1]
+    ]
+    assert 0 < sum(bound_reached) < len(bound_reached)
+    assert len(solved) == len(folds) * len(kernels) + sum(bound_reached)
 
 
 def test_balance_is_restored_with_free_samples_first():
