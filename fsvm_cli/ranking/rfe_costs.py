@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.compiled import Form
 
 MAX_DEGREE = 8
-"""Of the expansion that bounds costs; much beyond it the costs themselves take no longer."""
+"""Of the expansion that bounds costs; with more products of matrices the costs themselves take no longer."""
 MAX_REMAINDER = 1e-4
-"""What the expansion may leave out, in units of sum_i r_i a_i^2: features' costs differ by little of it."""
+"""What the expansion may leave out, in units of sum_i r_i a_i^2: costs of features differ by a small part of that."""
 ROUNDING_SHARE = 1e-10
 """Of the sum of all |c_mi c_mk|, more than rounding makes of a sum over pairs of kernel values, at most 1 each."""
 
 
-def costs_of_power(form: Form, X: Array, weights: Array | None, statistic: Array, coefficients: Array) -> Array:
+def costs_of_power(form: Form, X: Array, weights: Array, statistic: Array, coefficients: Array) -> Array:
     """Return what dropping each feature from a power of an inner product costs, by the binomial theorem.
 
     With the power's base b_ik and the term of feature j in it, t_ik = scale w_j x_ij x_kj,
@@ -38,7 +38,7 @@ def costs_of_power(form: Form, X: Array, weights: Array | None, statistic: Array
     form : Form
     X : (n, d) array
         Samples, of the features that are left.
-    weights : (d,) array or None
+    weights : (d,) array
         Of these features in the kernel.
     statistic : (n, n) array
         Inner products.
@@ -49,8 +49,7 @@ def costs_of_power(form: Form, X: Array, weights: Array | None, statistic: Array
     -------
     (d,) array
     """
-    degree, columns = form.degree, np.ascontiguousarray(X.T)
-    scales = np.full(len(columns), form.scale) if weights is None else form.scale * weights
+    degree, columns, scales = form.degree, np.ascontiguousarray(X.T), form.scale * weights
     costs = np.zeros(len(columns))
     for power in range(1, degree + 1):
         factors = None
@@ -154,7 +153,7 @@ def bounds_of_costs(scaled: Array, coefficients: Array, gram: Array) -> tuple[Ar
     q = coefficients.T @ coefficients
     q *= gram
     r = (np.abs(coefficients) * (np.abs(coefficients) @ gram)).sum(axis=0)
-    # Infinite or undefined bounds of a feature with outliers say nothing about it, which is what they should.
+    # Powers of an outlier may overflow; the feature then has infinite bounds, and its cost is computed.
     with np.errstate(over="ignore", invalid="ignore"):
         squares = a * a
         largest, needed = np.exp(2.0 * squares.max(axis=0)), MAX_REMAINDER * np.median(r @ squares)
