@@ -261,8 +261,9 @@ def summarise_changes(collected: Mapping[tuple[str, int], CompleteTrials]) -> pd
 
 
 def _score_rows(label: str, names: Sequence[str], scores: NDArray[np.float64]) -> Iterator[tuple[object, ...]]:
-    found = [mean_interval(of_feature) for of_feature in scores.T]
-    spreads = rounded_alike(np.array([(each.mean, each.std) for each in found]), DIGITS_OF_MACHINES)
+    of_features = np.ascontiguousarray(scores.T)
+    stds = of_features.std(axis=1, ddof=1) if len(scores) > 1 else np.full(len(of_features), np.nan)
+    spreads = rounded_alike(np.column_stack([of_features.mean(axis=1), stds]), DIGITS_OF_MACHINES)
     mean_ranks = ranks_of(scores).mean(axis=0)
     for name, (mean, std), mean_rank in zip(names, spreads, mean_ranks, strict=True):
         yield label, name, mean, std, mean_rank, len(scores)
