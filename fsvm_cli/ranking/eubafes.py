@@ -32,6 +32,9 @@ STEPS_BEFORE_FIRST_REDUCTION, MAX_REDUCTIONS = 5, 20
 GRADIENT_ROUNDING = 1e-8
 """Rounding error of a derivative that is 0; the criterion lies between -1 and 1."""
 
+FLAT = 1e-6
+"""Derivatives so small change the criterion along a step by less than its rounding error, so that no step is found."""
+
 
 class Eubafes(Ranker):
     """Weights under which samples of one class are similar and samples of different classes are not.
@@ -133,7 +136,7 @@ def ascended(contrast: Contrast, X: NDArray[np.float64]) -> tuple[NDArray[np.flo
     Returns
     -------
     weights : ndarray, shape (n_features,)
-        At least 0; the gradient is 0 to within `GRADIENT_ROUNDING` where they are above, and no more where they are 0.
+        At least 0; the gradient is 0 to within `FLAT` where they are above, and no more where they are 0.
     converged : bool
     """
     n_features = X.shape[1]
@@ -152,7 +155,8 @@ def ascended(contrast: Contrast, X: NDArray[np.float64]) -> tuple[NDArray[np.flo
         )
         weights[active] = top.x
         wanting = np.zeros(n_features, dtype=bool)
-        if top.success:
+        is_flat = top.nit == 0 and np.abs(np.maximum(top.x - top.jac, 0.0) - top.x).max() <= FLAT
+        if top.success or is_flat:
             wanting = (weights == 0) & (contrast(X, weights)[1] > GRADIENT_ROUNDING)
             wanting[active] = False
             if not wanting.any():

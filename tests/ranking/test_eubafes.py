@@ -158,3 +158,14 @@ def test_the_maximum_over_few_features_is_one_over_all(rng: np.random.Generator)
     assert np.median(sizes) < 20
     np.testing.assert_allclose(gradient[weights > 0], 0, atol=1e-6)
     assert gradient[weights == 0].max() <= 1e-6
+
+
+@pytest.mark.parametrize(("error", "is_told"), [(5e-7, True), (1e-4, False)])
+def test_an_ascent_ends_where_no_step_raises_the_criterion(error: float, is_told: bool) -> None:
+    def contrast(columns: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        away = weights - 1 / X.shape[1]
+        return -float(away @ away), error - 2.0 * away
+
+    weights, converged = ascended(contrast, X)
+    np.testing.assert_array_equal(weights, 1 / X.shape[1])
+    assert converged is is_told
