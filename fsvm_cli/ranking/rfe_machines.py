@@ -71,6 +71,9 @@ DOWNDATE_ULPS = 80.0
 term of a sample at distances x and x' from the centre is off by 13 / 2 last digits of (x + x')^2, which is no more than
 ten times the square of the sample's largest difference."""
 
+COST_ULPS = 8.0
+"""A cost of so many last digits of the sum of all |c_mi c_mk| times the largest kernel value may be rounding alone."""
+
 
 @dataclass(frozen=True, eq=False)
 class EliminationProblem:
@@ -219,8 +222,11 @@ class KernelMachines(Machines):
         statistic = self.statistic[support][:, support]
         weights = kernel.feature_weights(self.problem.X.shape[1])
         of_features = np.ones(len(self.features)) if weights is None else weights[self.features]
+        # Where no feature tells a class from the rest all cost 0, and their order shall not be one of rounding errors.
+        largest_sum = float((np.abs(coefficients).sum(axis=1) ** 2).sum() * self.gram.diagonal().max())
+        negligible = COST_ULPS * EPSILON * largest_sum
         if form.statistic == INNER_PRODUCT and form.function == POWER:
-            return costs_of_power(form, X, of_features, statistic, coefficients)
+            return _without_rounding(costs_of_power(form, X, of_features, statistic, coefficients), negligible)
         gram = self.gram[support][:, support]
         places, costs = np.arange(len(self.features)), np.full(len(self.features), np.inf)
         if number is not None and form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL:
@@ -228,7 +234,7 @@ class KernelMachines(Machines):
             places = np.flatnonzero(low <= np.partition(high, number - 1)[number - 1])
         columns, found, memory = np.ascontiguousarray(X[:, places].T), np.zeros(len(places)), np.empty((3, len(X)))
         add_costs(form, columns, of_features[places], statistic, gram, coefficients, memory, found)
-        costs[places] = found
+        costs[places] = _without_rounding(found, negligible)
         return costs
 
     def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
@@ -263,6 +269,10 @@ class KernelMachines(Machines):
         # A term that goes is rounded, and so is what it leaves: three roundings of each feature, in units of the
         # lengths on all that were summed.
         return summed._replace(reach=3.0 * summed.reach)
+
+
+def _without_rounding(costs: NDArray[np.float64], negligible: float) -> NDArray[np.float64]:
+    return np.where(np.abs(costs) <= negligible, 0.0, costs)
 
 
 class Chunk(NamedTuple):

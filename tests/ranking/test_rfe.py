@@ -98,6 +98,17 @@ def test_of_features_that_cost_the_same_the_later_goes_first() -> None:
     assert RecursiveFeatureElimination().fit(X, y).ranking_.tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("kernel", [Linear(), *NONLINEAR], ids=repr)
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_features_that_tell_no_class_from_the_rest_cost_the_same(kernel: Kernel, n_classes: int) -> None:
+    cells = np.repeat(list(itertools.product([0.0, 1.0], repeat=3)), n_classes, axis=0)
+    y = np.tile(np.arange(n_classes), 8)
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(len(y))
+        ranker = RecursiveFeatureElimination(kernel, C=10.0).fit(cells[order], y[order])
+        assert order_of_elimination(ranker) == [2, 1, 0]
+
+
 def test_a_machine_that_misses_its_gap_is_reported() -> None:
     X, y = overlapping(30, 4)
     assert RecursiveFeatureElimination(tolerance=1e-300, solver="smo").fit(X, y).converged_ is False
