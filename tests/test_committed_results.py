@@ -1,4 +1,4 @@
-"""Experiments run in full come out as the bytes that are committed, whatever the processor they were made on."""
+"""Committed results: what full runs write on any processor, and collections what their experiments lead to."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from tests.helpers.calling import CHECKOUT, fsvm_here, hashes
 
@@ -24,6 +25,10 @@ pytestmark = [
 VERSIONS = "packages"
 """In run.json; Python's own may differ."""
 
+COLLECTIONS = sorted(
+    path.stem for path in (CHECKOUT / "configs").glob("*.yaml") if "experiments" in yaml.safe_load(path.read_bytes())
+)
+
 
 @pytest.mark.parametrize("name", ["plane", "wdbc", "ks-example", "infoprop-vehicle-raw"])
 def test_a_full_run_writes_what_is_committed(
@@ -38,3 +43,9 @@ def test_a_full_run_writes_what_is_committed(
         run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         of_folder["run.json"] = json.dumps(run | {VERSIONS: None})
     assert written == expected
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_a_collection_is_what_the_committed_results_of_its_experiments_lead_to(name: str) -> None:
+    answer = fsvm_here("verify", CHECKOUT / "results" / name)
+    assert answer.code == 0, answer.err
