@@ -33,7 +33,7 @@ GRADIENT_ROUNDING = 1e-8
 """Rounding error of a derivative that is 0; the criterion lies between -1 and 1."""
 
 FLAT = 1e-6
-"""Derivatives so small change the criterion along a step by less than its rounding error, so that no step is found."""
+"""The largest derivative at which an ascent that finds no step upward has converged: values are too coarse for one."""
 
 
 class Eubafes(Ranker):
@@ -136,7 +136,7 @@ def ascended(contrast: Contrast, X: NDArray[np.float64]) -> tuple[NDArray[np.flo
     Returns
     -------
     weights : ndarray, shape (n_features,)
-        At least 0; the gradient is 0 to within `FLAT` where they are above, and no more where they are 0.
+        At least 0; the gradient is 0, as a rule to within `FLAT`, where they are above, and no more where they are 0.
     converged : bool
     """
     n_features = X.shape[1]

@@ -222,7 +222,7 @@ class KernelMachines(Machines):
         statistic = self.statistic[support][:, support]
         weights = kernel.feature_weights(self.problem.X.shape[1])
         of_features = np.ones(len(self.features)) if weights is None else weights[self.features]
-        # Where no feature tells a class from the rest all cost 0, and their order shall not be one of rounding errors.
+        # Where no feature tells a class from the rest all cost 0, and rounding errors would decide their order.
         largest_sum = float((np.abs(coefficients).sum(axis=1) ** 2).sum() * self.gram.diagonal().max())
         negligible = COST_ULPS * EPSILON * largest_sum
         if form.statistic == INNER_PRODUCT and form.function == POWER:
