@@ -71,9 +71,6 @@ DOWNDATE_ULPS = 80.0
 term of a sample at distances x and x' from the centre is off by 13 / 2 last digits of (x + x')^2, which is no more than
 ten times the square of the sample's largest difference."""
 
-COST_ULPS = 8.0
-"""A cost of so many last digits of the sum of all |c_mi c_mk| times the largest kernel value may be rounding alone."""
-
 
 @dataclass(frozen=True, eq=False)
 class EliminationProblem:
@@ -222,12 +219,12 @@ class KernelMachines(Machines):
         statistic = self.statistic[support][:, support]
         weights = kernel.feature_weights(self.problem.X.shape[1])
         of_features = np.ones(len(self.features)) if weights is None else weights[self.features]
+        gram = self.gram[support][:, support]
         # Where no feature tells a class from the rest all cost 0, and rounding errors would decide their order.
-        largest_sum = float((np.abs(coefficients).sum(axis=1) ** 2).sum() * self.gram.diagonal().max())
-        negligible = COST_ULPS * EPSILON * largest_sum
+        sizes = np.abs(coefficients)
+        negligible = EPSILON * float((sizes @ np.abs(gram) * sizes).sum())
         if form.statistic == INNER_PRODUCT and form.function == POWER:
             return _without_rounding(costs_of_power(form, X, of_features, statistic, coefficients), negligible)
-        gram = self.gram[support][:, support]
         places, costs = np.arange(len(self.features)), np.full(len(self.features), np.inf)
         if number is not None and form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL:
             low, high = bounds_of_costs(X * np.sqrt(-form.scale * of_features), coefficients, gram)

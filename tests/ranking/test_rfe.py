@@ -109,6 +109,14 @@ def test_features_that_tell_no_class_from_the_rest_cost_the_same(kernel: Kernel,
         assert order_of_elimination(ranker) == [2, 1, 0]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_costs_far_below_the_largest_kernel_value_decide_the_order(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = 15.0 * rng.standard_normal((100, 4)), np.arange(100) % 2
+    ranker = RecursiveFeatureElimination(Polynomial(degree=2), C=1.0).fit(X, y)
+    assert order_of_elimination(ranker) == cold_order(X, y, Polynomial(degree=2), 1.0, 1e-6)
+
+
 def test_a_machine_that_misses_its_gap_is_reported() -> None:
     X, y = overlapping(30, 4)
     assert RecursiveFeatureElimination(tolerance=1e-300, solver="smo").fit(X, y).converged_ is False
