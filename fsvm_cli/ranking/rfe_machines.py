@@ -219,12 +219,11 @@ class KernelMachines(Machines):
         statistic = self.statistic[support][:, support]
         weights = kernel.feature_weights(self.problem.X.shape[1])
         of_features = np.ones(len(self.features)) if weights is None else weights[self.features]
-        gram = self.gram[support][:, support]
         # Where no feature tells a class from the rest all cost 0, and rounding errors would decide their order.
-        sizes = np.abs(coefficients)
-        negligible = EPSILON * float((sizes @ np.abs(gram) * sizes).sum())
+        negligible = EPSILON * _sum_of_absolute_values(self.gram, self.alphas)
         if form.statistic == INNER_PRODUCT and form.function == POWER:
             return _without_rounding(costs_of_power(form, X, of_features, statistic, coefficients), negligible)
+        gram = self.gram[support][:, support]
         places, costs = np.arange(len(self.features)), np.full(len(self.features), np.inf)
         if number is not None and form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL:
             low, high = bounds_of_costs(X * np.sqrt(-form.scale * of_features), coefficients, gram)
@@ -266,6 +265,11 @@ class KernelMachines(Machines):
         # A term that goes is rounded, and so is what it leaves: three roundings of each feature, in units of the
         # lengths on all that were summed.
         return summed._replace(reach=3.0 * summed.reach)
+
+
+def _sum_of_absolute_values(gram: NDArray[np.float64], alphas: NDArray[np.float64]) -> float:
+    """Return sum_m sum_ik alpha_mi alpha_mk |K_ik|, block by block: no other matrix of all pairs is made."""
+    return float(sum((alphas[:, rows] * (alphas @ np.abs(gram[:, rows]))).sum() for rows in blocks_of(len(gram))))
 
 
 def _without_rounding(costs: NDArray[np.float64], negligible: float) -> NDArray[np.float64]:
