@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import zipfile
 from pathlib import Path
@@ -144,6 +145,18 @@ def test_is_read_and_said(mess: str) -> None:
     source = opened(content, **options)
     assert values_of(source) == expected
     assert re.search(remark, "\n".join(source.caveats).removeprefix("Missing values were replaced"), re.DOTALL)
+
+
+@pytest.mark.parametrize("content", [b"a;b;y\n1;2;u\n3;4;v\n", "a\tb\ty\n1\t2\tu\n3\t4\tv\n".encode("utf-16")])
+def test_of_a_compressed_table_the_text_tells_separator_and_encoding(content: bytes) -> None:
+    # gzip writes the time into the file, where its bytes may be those of separators.
+    packed = gzip.compress(content, mtime=int.from_bytes(b",,,,", "little"))
+    Path("mine.csv.gz").write_bytes(packed)
+    Path("damaged.csv.gz").write_bytes(packed[:-12])
+    own = {"format": "csv", "target": "y"}
+    assert values_of(opened_as(file="mine.csv.gz", **own)) == [[1, 2], [3, 4]]
+    with pytest.raises(DataError, match=r"damaged\.csv\.gz: not a CSV table"):
+        opened_as(file="damaged.csv.gz", **own)
 
 
 REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {

@@ -20,6 +20,7 @@ import pyarrow.csv
 from fsvm_cli import memory_check as memory
 from fsvm_cli.console import brief, byte_progress
 from fsvm_cli.data.table_memory import (
+    COMPRESSED_SUFFIXES,
     MEMORY_REMEDY,
     check_memory_for_table,
     check_memory_for_text,
@@ -76,18 +77,24 @@ def find_form(path: Path, separator: str | None = None, encoding: str | None = N
     UsageError
         If the encoding does not exist.
     """
-    with path.open("rb") as stream:
-        mark = stream.read(2)
-    encoding = encoding or ("utf-16" if mark in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else "utf8")
+    header = ""
     try:
-        with path.open(encoding=encoding, errors="replace", newline="\n") as stream:
+        with pa.input_stream(str(path)) as unpacked, io.BufferedReader(unpacked) as raw:
+            if encoding is None and raw.peek(2)[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+                encoding = "utf-16"
+            stream = io.TextIOWrapper(raw, encoding or "utf8", errors="replace", newline="\n")
             header = stream.readline(MAX_HEADER_CHARACTERS).removeprefix("\ufeff")
     except LookupError as error:
         raise UsageError(
             f"there is no encoding {encoding!r}; common ones are utf-8, utf-16, cp1252, latin-1"
         ) from error
     except UnicodeError:  # a byte order mark is missing
-        header = ""
+        pass
+    except OSError:
+        # That a compressed file is damaged is told where its rows are read.
+        if path.suffix not in COMPRESSED_SUFFIXES:
+            raise
+    encoding = encoding or "utf8"
     if named := EXCEL_SEPARATOR_LINE.fullmatch(header):
         return CsvForm(separator or named[1], encoding, lines_before=1)
     found = max(SEPARATORS, key=header.count)
