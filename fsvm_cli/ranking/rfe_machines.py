@@ -219,7 +219,8 @@ class KernelMachines(Machines):
         statistic = self.statistic[support][:, support]
         weights = kernel.feature_weights(self.problem.X.shape[1])
         of_features = np.ones(len(self.features)) if weights is None else weights[self.features]
-        # Where no feature tells a class from the rest all cost 0, and rounding errors would decide their order.
+        # Where no feature tells a class from the rest all cost 0, and rounding errors, which were a tenth of this bound
+        # at most, would decide their order. Costs of other features may lie little above it.
         negligible = EPSILON * _sum_of_absolute_values(self.gram, self.alphas)
         if form.statistic == INNER_PRODUCT and form.function == POWER:
             return _without_rounding(costs_of_power(form, X, of_features, statistic, coefficients), negligible)
