@@ -176,7 +176,9 @@ class Ranked(ComparedMethod):
     def identity(self) -> dict[str, Any]:
         """Name the method, its parameters, which end is kept, and rows and scaling if not the experiment's."""
         parameters = self.ranking.model_dump(mode="json", include=set(self.ranking.parameters()))
-        own = self.ranking.model_dump(mode="json", include={"ranked_on", "scaling"}) | _declared_version(self.ranking)
+        own = self.ranking.model_dump(
+            mode="json", include={"ranked_on", "mean_rank_of", "scaling"}
+        ) | _declared_version(self.ranking)
         return {"method": self.ranking.method, "parameters": parameters, "order": self.ranking.order} | own
 
     def code(self) -> tuple[type, ...]:
@@ -296,7 +298,7 @@ class Selected(ComparedMethod):
     def identity(self) -> dict[str, Any]:
         """Name what the ranking is, end and share."""
         ranked = Ranked(self.selection.ranking, self.classifier).identity()
-        return ranked | {"relevance": self.selection.relevance, "least": self.selection.least}
+        return ranked | {"amount": self.selection.amount, "least": self.selection.least}
 
     def code(self) -> tuple[type, ...]:
         """List the method and the choice."""

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.experiment.compared_methods import ComparedMethod
+    from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.sources import Code
     from fsvm_cli.spec.schema import Config
 
@@ -101,6 +103,11 @@ class Experiment:
     def rows(self) -> NDArray[np.intp]:
         """The rows that splits divide, ascending."""
         return np.arange(self.source.n_samples) if self.within is None else np.array(self.within, dtype=np.intp)
+
+    @functools.cached_property
+    def on_all_rows(self) -> dict[ScalingName, DrawnTrial]:
+        """By scaling, what has been ranked on all rows: one ranking for all splits, made once in each process."""
+        return {}
 
     @functools.cached_property
     def score_metrics(self) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from fsvm_cli.numerics import check_input_range
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.ranking.registry import advice_on_sparse, ranking_methods, reason_against_sparse
 from fsvm_cli.spec.classifiers import BayesianBase, Classifier, LearnedKernel, TunedMachineSpec
-from fsvm_cli.spec.schema import RELEVANT
+from fsvm_cli.spec.schema import RELEVANT, ChosenSubsets
 from fsvm_cli.svm import KERNELS
 from fsvm_cli.validation_errors import Issue
 
@@ -280,7 +280,8 @@ def check_fit(loaded: LoadedConfig, data: DatasetMetadata) -> None:
 def issues_with_data(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
     """Find what a config requires and its data do not have; claims are checked elsewhere."""
     yield from _issues_of_split(config.protocol, data)
-    sizes = config.subsets if isinstance(config.subsets, tuple) else ()
+    chosen = (*config.subsets.best, *config.subsets.worst) if isinstance(config.subsets, ChosenSubsets) else ()
+    sizes = config.subsets if isinstance(config.subsets, tuple) else chosen
     if too_large := [str(size) for size in sizes if size > data.n_features]:
         message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}; write no more"
         yield Issue(("subsets",), message)

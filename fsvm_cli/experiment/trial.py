@@ -13,6 +13,7 @@ import numpy as np
 
 from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.data.source import FixedSource
 from fsvm_cli.errors import named
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
 from fsvm_cli.evaluation.metrics import confusion_matrix
@@ -22,8 +23,11 @@ from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.learners.base import MeasuredCurves, NestedSubsets
 from fsvm_cli.numerics import check_input_range, one_blas_thread
 from fsvm_cli.ranking.base import LeakingRanker, SampleWeightRanker
+from fsvm_cli.ranking.ranks import by_mean_rank
+from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.kernels import fields_in_configs
+from fsvm_cli.spec.rankings import TRAINING_ROWS
 from fsvm_cli.svm import grid_search
 
 if TYPE_CHECKING:
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.evaluation.folds import Fold
     from fsvm_cli.experiment.compared_methods import Ordering
@@ -127,20 +132,26 @@ def _chosen(step: TuneStep, kernel: Kernel, C: float) -> dict[str, float | int |
 Name = TypeVar("Name", int, str)
 
 
-def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
-    """Draw the data of a trial from its named streams, and scale them."""
+def draw_data(experiment: Experiment, trial: Trial) -> tuple[Dataset, NDArray[np.intp]]:
+    """Draw the data of a trial from its named stream; beside them the class codes, permuted for a control."""
     seed = experiment.config.protocol.seed
     dataset = experiment.source.draw(random_stream(seed, "data", trial.split))
+    if experiment.config.control == "permute-labels":
+        return dataset, random_stream(seed, "control", trial.split).permutation(dataset.y)
+    return dataset, dataset.y
+
+
+def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
+    """Draw the data of a trial from its named streams, and scale them."""
+    dataset, y = draw_data(experiment, trial)
     groups = dataset.groups
     if experiment.config.protocol.is_listed:
         split = Split(*experiment.source.given_splits[trial.split])
     else:
-        n_test, rng = experiment.n_test[trial.n_train], random_stream(seed, "split", trial.split)
+        n_test = experiment.n_test[trial.n_train]
+        rng = random_stream(experiment.config.protocol.seed, "split", trial.split)
         is_stratified = experiment.config.protocol.stratified
         split = drawn_split(dataset.y, groups, trial.n_train, n_test, rng, stratified=is_stratified)
-    y = dataset.y
-    if experiment.config.control == "permute-labels":
-        y = random_stream(seed, "control", trial.split).permutation(y)
     X = known_features(dataset, split.train)
     X_train = X[split.train]
     scaling = fit_scaling(experiment.config.scaling, X_train)
@@ -155,6 +166,16 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     return Parts(X_train, y[split.train], X_test, y[split.test], in_train, in_test, weights)
 
 
+def undivided_parts(dataset: Dataset, y: NDArray[np.intp], rows: NDArray[np.intp], scaling: ScalingName) -> Parts:
+    """Take rows as a training part, scaled by their own statistics, beside a test part without rows."""
+    X = known_features(dataset, rows)[rows]
+    scaled = fit_scaling(scaling, X).transform(X)
+    check_input_range(scaled, dataset.feature_names)
+    groups = None if dataset.groups is None else dataset.groups[rows]
+    weights = None if dataset.sample_weight is None else dataset.sample_weight[rows]
+    return Parts(scaled, y[rows], scaled[:0], y[:0], groups, weights_train=weights)
+
+
 @dataclass(frozen=True, eq=False)
 class DrawnTrial:
     """A trial with its data and what compared methods share: a learner is tuned once, and a ranking method fitted once.
@@ -164,11 +185,17 @@ class DrawnTrial:
     experiment : Experiment
     trial : Trial
     parts : Parts
+    scaling : str or None
+        That of the parts, where it is not the experiment's.
+    axes : tuple of str or int
+        The end of the names of its random streams; the number of the split where empty.
     """
 
     experiment: Experiment
     trial: Trial
     parts: Parts
+    scaling: ScalingName | None = None
+    axes: tuple[str | int, ...] = ()
     _learners: list[tuple[ExperimentClassifier, Learner]] = field(default_factory=list, init=False)
     _rankers: list[tuple[Ranking, Ranker]] = field(default_factory=list, init=False)
 
@@ -176,11 +203,11 @@ class DrawnTrial:
         """Return the trial with features scaled by statistics of its training part."""
         fitted = fit_scaling(scaling, self.parts.X_train)
         X_train, X_test = fitted.transform(self.parts.X_train), fitted.transform(self.parts.X_test)
-        return replace(self, parts=replace(self.parts, X_train=X_train, X_test=X_test))
+        return replace(self, parts=replace(self.parts, X_train=X_train, X_test=X_test), scaling=scaling)
 
     def stream(self, *purpose: str) -> np.random.Generator:
         """Return the random stream of this split for a purpose."""
-        return random_stream(self.experiment.config.protocol.seed, *purpose, self.trial.split)
+        return random_stream(self.experiment.config.protocol.seed, *purpose, *(self.axes or (self.trial.split,)))
 
     def learner(self, classifier: ExperimentClassifier) -> Learner:
         """Return the learner of a classifier, tuned on the training part if the config has a search."""
@@ -213,10 +240,22 @@ class DrawnTrial:
         for known, ranker in self._rankers:
             if ranking.scores_as(known):
                 return ranker
-        random_state = int(self.stream("ranking", ranking.method).integers(2**31))
-        ranker = ranking.estimator(**self.learner(classifier).ranking_arguments(), random_state=random_state)
+        if ranking.sees_all_rows():
+            on_training_rows = ranking.model_copy(update={"ranked_on": TRAINING_ROWS})
+            ranker = self._on_all_rows().ranker(on_training_rows, classifier)
+        else:
+            rng = self.stream("ranking", ranking.method)
+            ranker = by_mean_rank([self._fitted(ranking, classifier, rng) for _ in range(ranking.mean_rank_of)])
+        self._rankers.append((ranking, ranker))
+        return ranker
+
+    def _fitted(self, ranking: Ranking, classifier: ExperimentClassifier, rng: np.random.Generator) -> Ranker:
+        passed_down = ranking_methods()[ranking.method].passed_down
+        # A search takes time, which methods that train no machine of the classifier need not wait for.
+        arguments = self.learner(classifier).ranking_arguments() if passed_down - {"random_state"} else {}
+        ranker = ranking.estimator(**arguments, random_state=int(rng.integers(2**31)))
         parts = self.parts
-        X, y, groups = parts.all_rows() if ranking.sees_all_rows() else parts.training_rows()
+        X, y, groups = parts.training_rows()
         if isinstance(ranker, LeakingRanker) and ranker.sees_test_part(ranking.parameters()):
             ranker.fit(X, y, X_test=parts.X_test, y_test=parts.y_test)
         elif parts.weights_train is None:
@@ -224,8 +263,20 @@ class DrawnTrial:
         else:
             assert isinstance(ranker, SampleWeightRanker), "checked before"
             ranker.fit(X, y, groups, parts.weights_train)
-        self._rankers.append((ranking, ranker))
         return ranker
+
+    def _on_all_rows(self) -> DrawnTrial:
+        """Return the trial that trains on all rows: one for all splits, unless each draws its own data or labels."""
+        experiment, scaling = self.experiment, self.scaling or self.experiment.config.scaling
+        is_shared = isinstance(experiment.source, FixedSource) and experiment.config.control is None
+        if is_shared and scaling in experiment.on_all_rows:
+            return experiment.on_all_rows[scaling]
+        parts = undivided_parts(*draw_data(experiment, self.trial), experiment.rows, scaling)
+        axes = ("all rows",) if is_shared else ("all rows", self.trial.split)
+        whole = DrawnTrial(experiment, self.trial, parts, scaling, axes)
+        if is_shared:
+            experiment.on_all_rows[scaling] = whole
+        return whole
 
 
 @one_blas_thread()

@@ -28,16 +28,14 @@ from sklearn.preprocessing import (
 )
 
 from fsvm_cli.console import brief
-from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.preparation import IMPUTER_STRATEGIES
-from fsvm_cli.data.scaling import ScalingName, fit_scaling, logarithms_by_row
+from fsvm_cli.data.scaling import ScalingName, logarithms_by_row
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
-from fsvm_cli.evaluation.splits import Parts
 from fsvm_cli.experiment.experiment import Trial
-from fsvm_cli.experiment.trial import DrawnTrial
+from fsvm_cli.experiment.trial import DrawnTrial, undivided_parts
 from fsvm_cli.learners.base import EstimatorLearner
 from fsvm_cli.ranking.always_keep import AlwaysKeep
 from fsvm_cli.spec.rankings import learns_machine
@@ -190,12 +188,9 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
     dataset, config = source.dataset, experiment.config
     given = dataset.train_indices if config.protocol.is_given else None
     rows = np.arange(dataset.n_samples) if given is None else given
-    X, y = known_features(dataset, rows)[rows], dataset.y[rows]
-    groups = None if dataset.groups is None else dataset.groups[rows]
     scaling = ranking.scaling or config.scaling
-    scaled = fit_scaling(scaling, X).transform(X)
-    weights = None if dataset.sample_weight is None else dataset.sample_weight[rows]
-    parts = Parts(scaled, y, scaled[:0], y[:0], groups, weights_train=weights)
+    parts = undivided_parts(dataset, dataset.y, rows, scaling)
+    groups, weights = parts.groups_train, parts.weights_train
     # With the random streams of a split that no trial uses.
     drawn = DrawnTrial(
         experiment, Trial(dataset.n_samples, config.protocol.splits + config.protocol.is_bootstrap), parts
@@ -209,7 +204,7 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
     if experiment.always_kept:
         selector = AlwaysKeep(selector, experiment.always_kept)
     selector = selector.set_params(n_features_to_select=n_features)
-    steps: list[tuple[str, Any]] = [] if sp.issparse(X) else [("columns", table_transformer(dataset))]
+    steps: list[tuple[str, Any]] = [] if sp.issparse(parts.X_train) else [("columns", table_transformer(dataset))]
     steps += [("scaling", SCALERS[scaling]()), ("selector", selector)]
     steps += [
         ("classifier", learner.estimator if isinstance(learner, EstimatorLearner) else ranking_arguments["estimator"])

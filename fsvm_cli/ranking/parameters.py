@@ -14,7 +14,9 @@ from pydantic import ValidationError, create_model
 from fsvm_cli.config_io import StrictModel, as_in_documents
 from fsvm_cli.validation_errors import issues_of
 
-KEYS_OF_CONFIGS = frozenset({"method", "order", "label", "classifier", "score_threshold", "ranked_on", "scaling"})
+KEYS_OF_CONFIGS = frozenset(
+    {"method", "order", "label", "classifier", "score_threshold", "ranked_on", "mean_rank_of", "scaling"}
+)
 """What the entry of a method in a config says beside its parameters: no parameter may have such a name."""
 
 

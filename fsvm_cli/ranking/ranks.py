@@ -1,10 +1,11 @@
-"""Ranks of features, trial by trial.
+"""Ranks of features, trial by trial, and the order by the mean rank of several rankings.
 
 How many features make up a share of the relevance, gold2005, section 5.
 """
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,11 @@ import numpy as np
 from fsvm_cli.ranking.base import RELATIVE_ROUNDING, order_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from fsvm_cli.ranking.base import Ranker
 
 
 def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -26,6 +31,30 @@ def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     for row, of_one_trial in zip(ranks, scores, strict=True):
         row[order_of(of_one_trial)] = np.arange(1, len(of_one_trial) + 1)
     return ranks
+
+
+def by_mean_rank(rankers: Sequence[Ranker]) -> Ranker:
+    """Return the first of several fitted rankers, with scores that order the features by their mean rank over all.
+
+    Parameters
+    ----------
+    rankers : sequence of Ranker
+        One, which is returned as it is, or several runs of one method with other random numbers.
+
+    Returns
+    -------
+    Ranker
+        The score of a feature is the number of features less its mean rank. What else the first has found is kept.
+    """
+    first, *others = rankers
+    if not others:
+        return first
+    mean = copy.copy(first)
+    mean.scores_ = len(first.scores_) - np.mean([ranker.ranking_ for ranker in rankers], axis=0)
+    mean.ranking_ = ranks_of(mean.scores_[None])[0]
+    mean.support_ = mean.ranking_ <= np.count_nonzero(first.support_)
+    mean.converged_ = all(ranker.converged_ for ranker in rankers)
+    return mean
 
 
 def most_relevant(shares: NDArray[np.float64], relevance: float) -> NDArray[np.intp]:

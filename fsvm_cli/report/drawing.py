@@ -34,7 +34,7 @@ from fsvm_cli.report.points import draw_compared, draw_convergence
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.style import styles_of
 from fsvm_cli.sources import source_digests
-from fsvm_cli.spec.schema import RelevanceSubsets
+from fsvm_cli.spec.schema import ChosenSubsets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -106,7 +106,7 @@ def _figures(folder: Path, formats: Sequence[str], score_order: ScoreOrder) -> I
     if len(config.protocol.train) > 1:
         selection = read_table(folder / SELECTION_NAME) if config.rankings else None
         yield "learning curves", lambda: draw_learning_curves(curves, selection, complete_trials_of(measures), *given)
-    if config.alternatives or (config.rankings and isinstance(config.subsets, RelevanceSubsets)):
+    if config.alternatives or (config.rankings and isinstance(config.subsets, ChosenSubsets)):
         yield "what is compared", lambda: draw_compared(curves, complete_trials_of(measures), *given)
     elif config.rankings:
         yield "curves", lambda: draw_curves(curves, *given)

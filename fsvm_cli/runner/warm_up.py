@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from fsvm_cli.evaluation.splits import Parts
 from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.trial import DrawnTrial, run_compared_methods
 from fsvm_cli.jit_cache import CACHE_VARIABLE
+from fsvm_cli.spec.rankings import TRAINING_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Iterator
@@ -136,7 +138,7 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
             parts = _random_parts(experiment)
             sizes = tuple(range(1, parts.X_train.shape[1] + 1))
             errors: dict[int, str] = {}
-            trial = DrawnTrial(experiment, Trial(len(parts.y_train), 0), parts)
+            trial = DrawnTrial(_ranked_on_parts(experiment), Trial(len(parts.y_train), 0), parts)
             run_compared_methods(trial, dict.fromkeys(experiment.numbers(), sizes), errors)
             if not errors:
                 mark.parent.mkdir(parents=True, exist_ok=True)
@@ -178,6 +180,12 @@ def _mark(experiment: Experiment) -> Path:
     is_binary = experiment.source.n_classes == 2
     text = f"{without_numbers} {is_binary} {experiment.source.is_sparse} {numba.__version__} {platform.node()}"
     return Path(os.environ[CACHE_VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _ranked_on_parts(experiment: Experiment) -> Experiment:
+    """Return the experiment with all rankings on the rows of the trial, not on all rows of its data."""
+    rankings = tuple(each.model_copy(update={"ranked_on": TRAINING_ROWS}) for each in experiment.config.rankings)
+    return replace(experiment, config=experiment.config.model_copy(update={"rankings": rankings}))
 
 
 def _random_parts(experiment: Experiment) -> Parts:

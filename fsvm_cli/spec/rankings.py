@@ -64,8 +64,14 @@ class Ranking(StrictModel):
     ranked_on: Literal["training rows", "all rows"] = Field(
         default=TRAINING_ROWS,
         exclude_if=lambda rows: rows == TRAINING_ROWS,
-        description="Rows that the method sees: those of the training part; or all of the split, test rows with their "
-        "classes among them, which is a leak, as the label states.",
+        description="Rows that the method sees: those of the training part; or all rows of the data, once for all "
+        "splits and scaled by their own statistics: a leak, since test rows are among them, as the label states.",
+    )
+    mean_rank_of: int = Field(
+        default=1,
+        ge=1,
+        exclude_if=lambda number: number == 1,
+        description="How often a method that draws random numbers is run; the features are ordered by their mean rank.",
     )
 
     @model_validator(mode="before")
@@ -81,7 +87,7 @@ class Ranking(StrictModel):
         return value | {"label": label}
 
     def sees_all_rows(self) -> bool:
-        """Whether the method ranks on the rows of both parts."""
+        """Whether the method ranks once, on the rows of all splits."""
         return self.ranked_on == ALL_ROWS
 
     def sees_test_part(self) -> bool:
@@ -96,7 +102,7 @@ class Ranking(StrictModel):
         """Whether another ranking gives the features the same scores."""
         alike = self.method == other.method and self.parameters() == other.parameters()
         seen_alike = self.ranked_on == other.ranked_on and self.scaling == other.scaling
-        return alike and self.classifier == other.classifier and seen_alike
+        return alike and self.mean_rank_of == other.mean_rank_of and self.classifier == other.classifier and seen_alike
 
     def estimator(self, **ranking_arguments: Any) -> Ranker:
         """Build the method's estimator with its parameters and those of `ranking_arguments` that it takes."""
@@ -112,7 +118,8 @@ def is_control(ranking: Ranking) -> bool:
 
 def can_be_recommended(ranking: Ranking) -> bool:
     """Whether a ranking keeps the best features, as the training part shows them, with a machine to export."""
-    return ranking.order == "best-first" and not ranking.sees_test_part() and not learns_machine(ranking)
+    is_exported_alike = ranking.mean_rank_of == 1 and not learns_machine(ranking)
+    return ranking.order == "best-first" and not ranking.sees_test_part() and is_exported_alike
 
 
 def _leaks(method: str, parameters: Mapping[str, Any], ranked_on: Any) -> bool:

@@ -20,6 +20,7 @@ from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.scaling import ScalingName
 from fsvm_cli.data.source_spec import DatasetSpec
 from fsvm_cli.evaluation.metrics import NAMED_METRICS, SENSITIVITY_PATTERN, needs_scores
+from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.ranks import least_relevant, most_relevant
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec import RECORD_NAMES
@@ -59,17 +60,31 @@ OracleFeatures = Literal["relevant"] | Annotated[tuple[Annotated[str, Field(min_
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
-class RelevanceSubsets(StrictModel):
-    """The features that make up some shares of the relevance; a tuned classifier is tuned again on each subset."""
+PositiveInt = Annotated[int, Field(ge=1)]
 
-    relevance: Annotated[tuple[Share, ...], Field(min_length=1)] = Field(
-        description="The fewest, most relevant features whose scores together reach each of these shares of all."
+
+class ChosenSubsets(StrictModel):
+    """Subsets of each ranking by shares of the relevance or by size; a tuned classifier is tuned again on each."""
+
+    relevance: tuple[Share, ...] = Field(
+        default=(),
+        description="The fewest, most relevant features whose scores together reach each of these shares of all.",
     )
     complements: tuple[Share, ...] = Field(
         default=(),
         description="As a control, the least relevant features: those left where the others reach the rest, so that "
         "they have no more than each of these shares.",
     )
+    best: tuple[PositiveInt, ...] = Field(default=(), description="The best features, as many as each of these.")
+    worst: tuple[PositiveInt, ...] = Field(
+        default=(), description="As a control, the worst features, as many as each of these."
+    )
+
+    @model_validator(mode="after")
+    def _names_one(self) -> ChosenSubsets:
+        if not (self.relevance or self.best):
+            raise ValueError("no subset is named; list shares under 'relevance' or numbers of features under 'best'")
+        return self
 
 
 @dataclass(frozen=True)
@@ -79,31 +94,38 @@ class Selection:
     Attributes
     ----------
     ranking : Ranking
-    relevance : float
+    amount : float or int
+        A share of the relevance, between 0 and 1; or a number of features.
     least : bool
         Whether it is of the least relevant features.
     """
 
     ranking: Ranking
-    relevance: float
+    amount: float
     least: bool
 
     @property
     def label(self) -> str:
         """Its name in tables and figures."""
-        return f"{self.ranking.label}, {'least' if self.least else 'most'} relevant {self.relevance:g}"
+        if isinstance(self.amount, int):
+            return f"{self.ranking.label}, {'worst' if self.least else 'best'} {self.amount}"
+        return f"{self.ranking.label}, {'least' if self.least else 'most'} relevant {self.amount:g}"
 
     def features(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the features of the subset, the best first."""
-        return (least_relevant if self.least else most_relevant)(scores, self.relevance)
+        if isinstance(self.amount, int):
+            order = order_of(scores)
+            return order[len(order) - self.amount :] if self.least else order[: self.amount]
+        return (least_relevant if self.least else most_relevant)(scores, self.amount)
 
 
 def selections(subsets: object, rankings: Iterable[Ranking]) -> list[Selection]:
-    """List the subsets of all rankings; none where `subsets` are chosen by their numbers of features."""
-    if not isinstance(subsets, RelevanceSubsets):
+    """List the subsets of all rankings; none where `subsets` are the same numbers of features for all."""
+    if not isinstance(subsets, ChosenSubsets):
         return []
-    ends = [(share, False) for share in subsets.relevance] + [(share, True) for share in subsets.complements]
-    return [Selection(ranking, share, least) for ranking in rankings for share, least in ends]
+    most: tuple[float, ...] = (*subsets.relevance, *subsets.best)
+    ends = [(amount, False) for amount in most] + [(amount, True) for amount in (*subsets.complements, *subsets.worst)]
+    return [Selection(ranking, amount, least) for ranking in rankings for amount, least in ends]
 
 
 def _metric(name: Any) -> str:
@@ -130,7 +152,6 @@ def _class_name(name: Any) -> Any:
 
 
 ClassName = Annotated[str, BeforeValidator(_class_name, json_schema_input_type=str | int), Field(min_length=1)]
-PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 
 CLASSIFICATION_PARAMETERS = {
@@ -253,11 +274,11 @@ class Config(StrictModel):
     subsets: (
         Literal["all"]
         | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
-        | RelevanceSubsets
+        | ChosenSubsets
     ) = Field(
         default="all",
-        description="Numbers of retained features: all of them, or a list; or the shares of the relevance that "
-        "subsets make up.",
+        description="Numbers of retained features: all of them, or a list; or shares of the relevance or numbers of "
+        "features, for each of which a tuned classifier is tuned again.",
     )
     always_keep: tuple[Text, ...] = Field(
         default=(),
@@ -413,7 +434,7 @@ class Config(StrictModel):
         """Find features that stay where nothing else is chosen by a number of features."""
         if not self.always_keep:
             return
-        if not self.rankings or self.extractors or isinstance(self.subsets, RelevanceSubsets):
+        if not self.rankings or self.extractors or isinstance(self.subsets, ChosenSubsets):
             yield Issue(
                 ("always_keep",),
                 "features stay where rankings choose others by their number; list rankings, no extractors, and numbers "
@@ -447,10 +468,13 @@ class Config(StrictModel):
 
     def _shares(self) -> Iterator[Issue]:
         """Find rankings whose scores do not divide the relevance that subsets are chosen by."""
-        if not isinstance(self.subsets, RelevanceSubsets):
+        if not isinstance(self.subsets, ChosenSubsets):
             return
-        for index, ranking in enumerate(self.rankings):
-            if not ranking_methods()[ranking.method].scores_are_shares:
+        for index, ranking in enumerate(self.rankings if self.subsets.relevance or self.subsets.complements else ()):
+            if ranking.mean_rank_of > 1:
+                message = "mean ranks are no shares of the relevance; write numbers of features under 'subsets' (best)"
+                yield Issue(("rankings", index, "mean_rank_of"), message)
+            elif not ranking_methods()[ranking.method].scores_are_shares:
                 able = ", ".join(name for name, method in ranking_methods().items() if method.scores_are_shares)
                 yield Issue(
                     ("rankings", index, "method"),
@@ -459,7 +483,7 @@ class Config(StrictModel):
                 )
         if not self.rankings or self.extractors:
             key = "extractors" if self.rankings else "subsets"
-            yield Issue((key,), "a relevance is that of features that are ranked; list rankings, and no extractors")
+            yield Issue((key,), "these subsets are of features that are ranked; list rankings, and no extractors")
 
     def _machines(self) -> Iterator[Issue]:
         """Find methods that train machines where the classifier is none."""
@@ -476,7 +500,7 @@ class Config(StrictModel):
         """Find rankings with a scaling of their own where the experiment, subsets or records exclude one."""
         for index, ranking in enumerate(self.rankings):
             if ranking.scaling is not None and (
-                self.scaling != "none" or isinstance(self.subsets, RelevanceSubsets) or self.record
+                self.scaling != "none" or isinstance(self.subsets, ChosenSubsets) or self.record
             ):
                 message = (
                     "a ranking with a scaling of its own is for experiments with 'scaling: none', numbers of features "

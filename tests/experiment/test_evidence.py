@@ -174,7 +174,7 @@ def test_chains_that_never_move_are_told_and_drawn(
             "are called 'all features'",
         ),
         ({"rankings": [{"method": "random"}]}, "alternatives are compared on all features"),
-        ({"subsets": {"relevance": [0.5]}}, "a relevance is that of features that are ranked; list rankings"),
+        ({"subsets": {"relevance": [0.5]}}, "these subsets are of features that are ranked; list rankings"),
         ({"alternatives": None, "rankings": [{"method": "fisher"}], "subsets": {"relevance": [0.5]}}, "are no shares"),
         (
             {"alternatives": None, "rankings": [{"method": "rfe"}], "classifier": BAYESIAN},
@@ -223,3 +223,30 @@ def test_a_training_part_of_one_class_fails_and_says_so(planned: Planned, monkey
     found = run_trial(experiment, FIRST, {1: experiment.sizes})
     assert not found.outcomes
     assert "class" in found.errors[1]
+
+
+def test_subsets_may_have_sizes_and_are_tuned_each(planned: Planned) -> None:
+    subsets = {"best": [3], "worst": [2]}
+    experiment = selected(planned, rankings=[{"method": "fisher"}], subsets=subsets)
+    labels = [each.label for each in experiment.compared_methods]
+    assert labels == ["fisher", "fisher, best 3", "fisher, worst 2"]
+    trial = DrawnTrial(experiment, FIRST, draw_parts(experiment, FIRST))
+    whole, best, worst = (each.order(trial) for each in experiment.compared_methods)
+    np.testing.assert_array_equal(best.parts.X_train, trial.parts.X_train[:, np.sort(whole.columns[:3])])
+    np.testing.assert_array_equal(worst.parts.X_train, trial.parts.X_train[:, np.sort(whole.columns[-2:])])
+    tuned = [each.learner(trial, best) for each in experiment.compared_methods[:2]]
+    assert tuned[0] is not tuned[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"subsets": {"complements": [0.5]}}, "subsets"),
+        ({"subsets": {"best": [21]}}, "subsets"),
+        ({"rankings": [{"method": "ard", "mean_rank_of": 2}]}, "mean_rank_of"),
+        ({"rankings": [{"method": "ard", "mean_rank_of": 0}]}, "mean_rank_of"),
+    ],
+)
+def test_subsets_that_cannot_be_chosen_are_refused(planned: Planned, changes: dict[str, Any], named: str) -> None:
+    with pytest.raises(UsageError, match=named):
+        selected(planned, **changes)
