@@ -243,7 +243,7 @@ def test_subsets_may_have_sizes_and_are_tuned_each(planned: Planned) -> None:
     [
         ({"subsets": {"complements": [0.5]}}, "subsets"),
         ({"subsets": {"best": [21]}}, "subsets"),
-        ({"rankings": [{"method": "ard", "mean_rank_of": 2}]}, "mean_rank_of"),
+        ({"rankings": [{"method": "ard", "mean_rank_of": 2}]}, "mean ranks"),
         ({"rankings": [{"method": "ard", "mean_rank_of": 0}]}, "mean_rank_of"),
     ],
 )
