@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fsvm_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 RESERVED_NAMES = frozenset(
     {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
@@ -54,6 +60,9 @@ def is_folder(path: Path) -> bool:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; the folder is made where it is missing.
 
+    A link stays one, and the file that it names is written. Devices and pipes, and what standard output goes to, are
+    written through, as the ``>`` of a shell does.
+
     Raises
     ------
     DataError
@@ -61,6 +70,11 @@ def write_atomically(path: Path, content: bytes) -> None:
     """
     temporary = None
     try:
+        if (through := _opened_through(path)) is not None:
+            with through:
+                through.write(content)
+            return
+        path = Path(os.path.realpath(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".writing-", delete=False) as stream:
             temporary = Path(stream.name)
@@ -75,3 +89,17 @@ def write_atomically(path: Path, content: bytes) -> None:
         is_open = temporary is not None and isinstance(error, PermissionError)
         remedy = "close the program that has it open" if is_open else "free some space"
         raise DataError(f"{path}: cannot be written ({error.strerror}); {remedy}, or use another --out") from error
+
+
+def _opened_through(path: Path) -> BinaryIO | None:
+    """Open what is no file to be replaced: a device, a pipe, or what this process prints to (/dev/stdout)."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # it is closed, or no file
+            if os.path.samestat(found, os.fstat(stream.fileno())):
+                stream.flush()
+                return os.fdopen(os.dup(stream.fileno()), "wb")
+    return path.open("wb") if special_kind(path) else None

@@ -65,7 +65,7 @@ def _seen_from(config: Path, file: Path) -> str:
     import os
 
     try:
-        return Path(os.path.relpath(file.resolve(), config.resolve().parent)).as_posix()
+        return Path(os.path.relpath(file.resolve(), config.parent.resolve())).as_posix()
     except ValueError:  # on another drive
         return str(file.resolve())
 

@@ -135,13 +135,15 @@ def command(  # noqa: PLR0917 - click passes every option
 def _check_usage(
     file: str, method: str | None, assignments: tuple[str, ...], out: str | None, keep: int | None
 ) -> None:
+    import os
+
     from fsvm_cli.errors import UsageError
 
     if method is None and assignments:
         raise UsageError(f"--set {assignments[0]}: say of which method (--method NAME); 'fsvm methods' lists them")
     if (out is None) != (keep is None):
         raise UsageError("--out FILE and --keep N go together: N is the number of columns that are written")
-    if out is not None and Path(out).resolve() == Path(file).resolve():
+    if out is not None and os.path.realpath(out) == os.path.realpath(file):
         raise UsageError(f"--out {out}: is the file that is read; name another")
 
 
