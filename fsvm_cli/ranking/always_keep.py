@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from fsvm_cli.ranking.base import Ranker, Selector, order_of
+from fsvm_cli.ranking.base import Ranker, Selector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +99,8 @@ class AlwaysKeep(Selector, BaseEstimator):
             )
         self.scores_ = with_kept_first(self.ranker_.scores_, kept)
         self.ranking_ = np.empty(n_features, dtype=np.intp)
-        self.ranking_[order_of(self.scores_)] = np.arange(1, n_features + 1)
+        others = [feature for feature in np.argsort(self.ranker_.ranking_).tolist() if feature not in kept]
+        self.ranking_[[*kept, *others]] = np.arange(1, n_features + 1)
         self.support_ = self.ranking_ <= n_selected
         return self
 

@@ -76,6 +76,8 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
         Of the landmarks and the sampler.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Attributes
     ----------

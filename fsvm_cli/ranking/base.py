@@ -127,13 +127,15 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     ----------
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random, those within a search or an elimination, too.
 
     Attributes
     ----------
     scores_ : ndarray, shape (n_features,)
         Larger is more relevant.
     ranking_ : ndarray of int, shape (n_features,)
-        Rank of each feature, 1 is best, as in scikit-learn's ``RFE``; ties break by feature index.
+        Rank of each feature, 1 is best, as in scikit-learn's ``RFE``; ties break at random by `tie_seed`.
     support_ : ndarray of bool, shape (n_features,)
         The `n_features_to_select` best features; half of all where it is None.
     classes_ : ndarray
@@ -178,7 +180,7 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     [2, 1]
     """
 
-    outside_configs = frozenset({"n_features_to_select"})
+    outside_configs = frozenset({"n_features_to_select", "tie_seed"})
 
     is_supervised: ClassVar[bool] = True
     """Whether the scores depend on the classes."""
@@ -209,6 +211,7 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     """Matrices of all pairs of samples that the method holds at a time, 0 where none need be."""
 
     n_features_to_select: int | None = field(default=None, kw_only=True)
+    tie_seed: int = field(default=0, kw_only=True)
 
     @classmethod
     def sees_test_part(cls, parameters: Mapping[str, Any]) -> bool:  # noqa: ARG003 - for those that may be shown it
@@ -219,7 +222,8 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         """Score the features of `X` for class codes `y`.
 
-        May set `converged_` to False, and fill `chosen_` and `diagnostics_`.
+        May set `converged_` to False, and fill `chosen_` and `diagnostics_`. Where features tie on the way, that of
+        the least `_priority` is the better one; no index may decide.
         """
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
@@ -271,11 +275,12 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         self.converged_ = True
         self.chosen_: dict[str, float | int | str] = {}
         self.diagnostics_: dict[str, dict[str, NDArray[Any]]] = {}
+        self._priority = tie_priority(self.tie_seed, n_features)
         with refusing_overflow(self.method):
             self.scores_ = self._scores_by_blocks(scores, X, codes)
         self._check_scores()
         self.ranking_ = np.empty(n_features, dtype=np.intp)
-        self.ranking_[order_of(self.scores_)] = np.arange(1, n_features + 1)
+        self.ranking_[order_of(self.scores_, self._priority)] = np.arange(1, n_features + 1)
         self.support_ = self.ranking_ <= n_selected
         return self
 
@@ -381,8 +386,13 @@ class SampleWeightRanker(Ranker):
         return self._fit(X, y, self._scores_with(groups, y), sample_weight)
 
 
-def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Feature indices from the best score to the worst; ties break by feature index.
+def tie_priority(tie_seed: int, n_features: int) -> NDArray[np.intp]:
+    """Draw which of the features that tie comes first: the one with the least number here."""
+    return np.random.default_rng(tie_seed).permutation(n_features)
+
+
+def order_of(scores: NDArray[np.float64], priority: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+    """Order indices from the best score to the worst; of a tie the least `priority` comes first, or the least index.
 
     Scores that agree to within rounding are a tie: where they differ by no more than `RELATIVE_ROUNDING` of their size,
     or than `ROUNDING_OF_ZERO`. Processors and libraries of linear algebra round differently, and copies of a feature
@@ -395,7 +405,7 @@ def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     with np.errstate(invalid="ignore"):
         ties = (falling[:-1] - falling[1:] <= width) & np.isfinite(sizes[1:] + sizes[:-1])
     group = np.concatenate([[0], np.cumsum(~ties)])[: len(order)]
-    return order[np.lexsort((order, group))]
+    return order[np.lexsort((order if priority is None else priority[order], group))]
 
 
 def n_dropped(step: float, n_left: int) -> int:
@@ -403,10 +413,14 @@ def n_dropped(step: float, n_left: int) -> int:
     return step if isinstance(step, int) else max(int(step * n_left), 1)
 
 
-def first_largest(values: NDArray[np.float64]) -> int:
-    """Index of the largest value; of those that agree with it to within rounding, as in `order_of`, the first."""
+def first_largest(values: NDArray[np.float64], priority: NDArray[np.intp] | None = None) -> int:
+    """Index of the largest value; of those that agree with it to within rounding, the first as in `order_of`."""
     largest = values.max()
-    return int((values >= largest - max(RELATIVE_ROUNDING * abs(largest), _rounding_of_zero(values))).argmax())
+    ties = values >= largest - max(RELATIVE_ROUNDING * abs(largest), _rounding_of_zero(values))
+    if priority is None:
+        return int(ties.argmax())
+    found = np.flatnonzero(ties)
+    return int(found[priority[found].argmin()])
 
 
 def _rounding_of_zero(values: NDArray[np.float64]) -> float:

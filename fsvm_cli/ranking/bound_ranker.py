@@ -382,7 +382,7 @@ class BoundRanker(MachineRanker):
         rounds = self._eliminate(objective, candidates) if len(candidates) > 1 else []
         self.converged_ = all(each.converged for each in rounds)
         self.diagnostics_["path"] = path_table(rounds, self._feature_names())
-        return places(rounds, candidates, X.shape[1])
+        return places(rounds, candidates, self._priority)
 
     def _check_search_without_descent(self, objective: BoundObjective) -> None:
         if self.penalty > 0:
@@ -399,12 +399,13 @@ class BoundRanker(MachineRanker):
             s = np.ones(len(added) + 1)
             tried = [objective.at(np.append(added, feature), s, starts) for feature in left]
             keys = -np.array([point.value for point in tried])
-            best = first_largest(keys)
+            best = first_largest(keys, self._priority[left])
             added, left, keys = np.append(added, left[best]), np.delete(left, best), np.delete(keys, best)
             converged, starts = all(point.converged for point in tried), tried[best].starts
             rounds.append(Round(added, s, s, tried[best].value, len(tried), converged, starts))
         scores = np.zeros(objective.X.shape[1])
-        scores[np.append(added, left[order_of(keys)])] = len(candidates) - np.arange(len(candidates))
+        last = left[order_of(keys, self._priority[left])]
+        scores[np.append(added, last)] = len(candidates) - np.arange(len(candidates))
         self.converged_ = all(each.converged for each in rounds)
         self.diagnostics_["path"] = path_table(rounds, self._feature_names())
         return scores
@@ -427,15 +428,17 @@ class BoundRanker(MachineRanker):
         s = np.ones(size)
         tried = [objective.at(candidates[subset], s) for subset in subsets]
         keys = -np.array([point.value for point in tried])
-        first = first_largest(keys)
+        priority = self._priority[candidates]
+        of_subsets = np.lexsort(np.sort(priority[subsets], axis=1).T[::-1]).argsort()
+        first = first_largest(keys, of_subsets)
         best, bound = subsets[first], tried[first].value
         parts = [np.delete(best, i) for i in range(size)] if size > 1 else []
         smaller = [objective.at(candidates[part], s[1:]) for part in parts]
-        inside = best[order_of(np.array([point.value for point in smaller]))] if parts else best
+        inside = best[order_of(np.array([point.value for point in smaller]), priority[best])] if parts else best
         left = np.setdiff1d(np.arange(len(candidates)), best)
         beside = np.array([keys[(subsets == feature).any(axis=1)].max() for feature in left])
         scores = np.zeros(objective.X.shape[1])
-        order = candidates[np.append(inside, left[order_of(beside)])]
+        order = candidates[np.append(inside, left[order_of(beside, priority[left])])]
         scores[order] = len(candidates) - np.arange(len(candidates))
         self.converged_ = all(point.converged for point in (*tried, *smaller))
         n_tried = len(tried) + len(smaller)
@@ -462,10 +465,10 @@ class BoundRanker(MachineRanker):
             if self.penalty > 0:
                 return [end]
             if len(active) <= self.finish:
-                return rounds + _drop_by_bound(objective, end, settings)
+                return rounds + _drop_by_bound(objective, end, settings, self._priority)
             rounds.append(end)
             n_kept = max(len(active) - n_dropped(self.step, len(active)), self.finish)
-            kept = np.sort(order_of(end.keys)[:n_kept])
+            kept = np.sort(order_of(end.keys, self._priority[active])[:n_kept])
             active, s, starts = active[kept], end.s[kept], end.starts
         return rounds
 
@@ -489,7 +492,9 @@ class BoundRanker(MachineRanker):
         )
 
 
-def _drop_by_bound(objective: BoundObjective, start: Round, settings: Mapping[str, Any]) -> list[Round]:
+def _drop_by_bound(
+    objective: BoundObjective, start: Round, settings: Mapping[str, Any], priority: NDArray[np.intp]
+) -> list[Round]:
     """Drop one feature at a time, that without which the descended bound is least.
 
     Until one is left, or a hard margin is lost without any of them.
@@ -502,7 +507,7 @@ def _drop_by_bound(objective: BoundObjective, start: Round, settings: Mapping[st
             for part in parts
         ]
         without = np.array([np.inf if each is None else each.bound for each in tried])
-        worst = order_of(without)[-1]
+        worst = order_of(without, priority[here.features])[-1]
         end = tried[worst]
         if end is None:
             break
@@ -522,7 +527,7 @@ def _drop_by_bound(objective: BoundObjective, start: Round, settings: Mapping[st
     return rounds
 
 
-def places(rounds: Sequence[Round], candidates: NDArray[np.intp], n_features: int) -> NDArray[np.float64]:
+def places(rounds: Sequence[Round], candidates: NDArray[np.intp], priority: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return the place of each feature in the order of elimination.
 
     Parameters
@@ -531,17 +536,18 @@ def places(rounds: Sequence[Round], candidates: NDArray[np.intp], n_features: in
         On ever fewer features.
     candidates : ndarray of int
         The features of the first round; others score 0.
-    n_features : int
+    priority : ndarray of int, shape (n_features,)
+        Of features that tie the one with the least number has the better place.
 
     Returns
     -------
     ndarray, shape (n_features,)
         From 1, for the one that goes first, to the number of candidates; 0 for the others.
     """
-    scores = np.zeros(n_features)
+    scores = np.zeros(len(priority))
     scores[candidates] = len(candidates)
     for each in rounds:
         # Those that are still in later overwrite their places.
-        best_first = each.features[order_of(each.keys)]
+        best_first = each.features[order_of(each.keys, priority[each.features])]
         scores[best_first] = len(candidates) - np.arange(len(best_first))
     return scores

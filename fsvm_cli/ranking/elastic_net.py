@@ -41,6 +41,8 @@ class ElasticNet(PenaltyPath):
         By how many powers of ten the smallest a is below the largest, above 0.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----

@@ -31,6 +31,8 @@ class Fisher(SampleWeightRanker):
         "as-printed" has |μ⁺ + μ⁻| in the numerator.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----

@@ -35,6 +35,8 @@ class Forest(Ranker):
         Of the samples of each tree, and the features of each split.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----

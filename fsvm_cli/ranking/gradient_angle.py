@@ -63,6 +63,8 @@ class GradientAngle(SampleWeightRanker, SVMRanker):
         "mean-diagonal": C is given in units of 1 / mean of K(x, x) over the samples.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
     certify : bool, default=False
         Whether to bound the scores by the optimal machines, and to tell which places any correct solver would give.
         The machines are repaired first, or trained to a smaller gap, and the scores are those of the better ones. For
@@ -190,7 +192,7 @@ class GradientAngle(SampleWeightRanker, SVMRanker):
         found = [certified.machine_scores(settings, *each) for each in machines]
         better = [(y, each.optimum.c, each.decision) for (y, *_), each in zip(machines, found, strict=True)]
         scores = self._mean_angles(kernel, X, bounds, better)
-        certificate = certified.angle_certificate(scores, order_of(scores), found, settings)
+        certificate = certified.angle_certificate(scores, order_of(scores, self._priority), found, settings)
         self.certificate_, self.score_intervals_ = certificate.table, certificate.intervals
         self.decided_, self.decided_sizes_ = certificate.places.decided, certificate.places.sizes
         self.tied_with_ = certificate.places.tied_with

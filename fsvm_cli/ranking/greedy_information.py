@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def select_greedily(
-    X: NDArray[np.float64], y: NDArray[np.intp], n_bins: int, price: Callable[[int], float]
+    X: NDArray[np.float64], y: NDArray[np.intp], n_bins: int, price: Callable[[int], float], priority: NDArray[np.intp]
 ) -> Iterator[tuple[int, float]]:
     """Yield features in the order of choice, each with its criterion I(x_j; c) - price(|S|) Σ_{s in S} I(x_j; x_s).
 
@@ -29,6 +29,8 @@ def select_greedily(
         Of each feature, as in `quantise`.
     price : callable
         Gives the price of redundancy, by the number of features in S, those chosen before.
+    priority : ndarray of int, shape (n_features,)
+        Of features that tie the one with the least number is chosen.
 
     Yields
     ------
@@ -43,7 +45,7 @@ def select_greedily(
     remaining = np.ones(X.shape[1], dtype=bool)
     for n_chosen in range(X.shape[1]):
         criterion = relevance - price(n_chosen) * redundancy
-        chosen = first_largest(np.where(remaining, criterion, -np.inf))
+        chosen = first_largest(np.where(remaining, criterion, -np.inf), priority)
         yield chosen, float(criterion[chosen])
         remaining[chosen] = False
         redundancy += features.information(codes[:, chosen])

@@ -126,6 +126,8 @@ class Infoprop(SVMRanker, LeakingRanker):
         Of the choice of the samples that are held out, or of the folds.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Attributes
     ----------

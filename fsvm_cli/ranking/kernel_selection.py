@@ -50,6 +50,8 @@ class KernelSelection(MachineRanker):
         Of no effect: the machines of kernel learning have their own.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Attributes
     ----------

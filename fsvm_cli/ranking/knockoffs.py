@@ -45,6 +45,8 @@ class Knockoffs(Ranker):
         Of the knockoffs.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----

@@ -35,12 +35,14 @@ class KollerSahami(Ranker):
         Bins of a feature, at least 2; a feature with no more distinct values than that keeps them.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----
     Source: Koller and Sahami (1996), whom infoprop2001 quotes in Table 1. They look at blankets of 0 to 2 features;
     more of them fragment the samples, and every Δ grows with the bias of its estimate. Of features with the same Δ
-    the one with the largest index goes first. A feature that is constant goes before any that is not superfluous.
+    the seed draws the one that goes first. A feature that is constant goes before any that is not superfluous.
 
     See Also
     --------
@@ -75,20 +77,19 @@ class KollerSahami(Ranker):
         loss = np.zeros(n_features)
         for eliminated in range(n_features):
             for feature in remaining:
-                blanket = _blanket(left_to_say[feature], min(self.blanket_size, len(remaining) - 1))
+                blanket = _blanket(left_to_say[feature], min(self.blanket_size, len(remaining) - 1), self._priority)
                 if blankets.get(feature) != blanket:
                     blankets[feature] = blanket
                     loss[feature] = conditional_information(codes[:, feature], y, codes[:, blanket])
-            backwards = remaining[::-1]
-            gone = backwards[first_largest(-loss[backwards])]
+            gone = remaining[first_largest(-loss[remaining], -self._priority[remaining])]
             remaining.remove(gone)
             left_to_say[:, gone] = np.inf
             scores[gone] = eliminated
         return scores
 
 
-def _blanket(left_to_say: NDArray[np.float64], size: int) -> tuple[int, ...]:
-    return tuple(order_of(-left_to_say)[:size].tolist())
+def _blanket(left_to_say: NDArray[np.float64], size: int, priority: NDArray[np.intp]) -> tuple[int, ...]:
+    return tuple(order_of(-left_to_say, priority)[:size].tolist())
 
 
 def conditional_information(feature: NDArray[np.intp], y: NDArray[np.intp], given: NDArray[np.intp]) -> float:

@@ -33,6 +33,8 @@ class KolmogorovSmirnov(SampleWeightRanker):
         "as-printed" has no absolute value, so that a feature whose values are lower in class 1 scores 0.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----

@@ -38,6 +38,8 @@ class L1Logistic(PenaltyPath):
         By how many powers of ten the largest C is above the smallest, above 0.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----

@@ -35,6 +35,8 @@ class Mifs(Ranker):
         Bins of a feature, at least 2; a feature with no more distinct values than that keeps them.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----
@@ -68,6 +70,6 @@ class Mifs(Ranker):
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         scores = np.empty(X.shape[1])
-        for feature, criterion in select_greedily(X, y, self.n_bins, lambda _: self.beta):
+        for feature, criterion in select_greedily(X, y, self.n_bins, lambda _: self.beta, self._priority):
             scores[feature] = criterion
         return scores

@@ -33,6 +33,8 @@ class Mrmr(Ranker):
         Bins of a feature, at least 2; a feature with no more distinct values than that keeps them.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----
@@ -63,7 +65,7 @@ class Mrmr(Ranker):
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         scores = np.empty(X.shape[1])
-        chosen = select_greedily(X, y, self.n_bins, lambda n_chosen: 1 / max(n_chosen, 1))
+        chosen = select_greedily(X, y, self.n_bins, lambda n_chosen: 1 / max(n_chosen, 1), self._priority)
         for n_chosen, (feature, _) in enumerate(chosen):
             scores[feature] = X.shape[1] - n_chosen
         return scores

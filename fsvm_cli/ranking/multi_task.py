@@ -109,6 +109,8 @@ class MultiTask(RadiusMargin):
     solver : str, default="auto"
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Attributes
     ----------
@@ -174,7 +176,7 @@ class MultiTask(RadiusMargin):
         ]
         self.converged_ = all(each.converged for rounds in found for each in rounds)
         self.diagnostics_["path"] = path_table([each for rounds in found for each in rounds], self._feature_names())
-        scores: NDArray[np.float64] = np.sum([places(rounds, candidates, X.shape[1]) for rounds in found], axis=0)
+        scores: NDArray[np.float64] = np.sum([places(rounds, candidates, self._priority) for rounds in found], axis=0)
         return scores
 
     def _task(self, X: NDArray[np.float64], y: NDArray[np.intp], kernel: Kernel, value: float) -> BoundObjective:

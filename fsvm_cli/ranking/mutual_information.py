@@ -128,6 +128,8 @@ class MutualInformation(Ranker):
         Of the tiny noise that makes the values of continuous features distinct, the same for every feature.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----

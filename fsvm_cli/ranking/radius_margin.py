@@ -67,6 +67,8 @@ class RadiusMargin(BoundRanker):
     solver : str, default="auto"
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Attributes
     ----------

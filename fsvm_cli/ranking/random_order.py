@@ -25,6 +25,8 @@ class RandomOrder(SampleWeightRanker):
     random_state : int, RandomState or None, default=None
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     See Also
     --------

@@ -42,6 +42,8 @@ class ReliefF(Ranker):
         k, at least 1. A class with fewer other samples than k is averaged over those that it has.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Notes
     -----

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,6 +61,8 @@ class RecursiveFeatureElimination(SampleWeightRanker, WeightedMachineRanker):
         What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
     certify : bool, default=False
         Whether to bound how far each machine is from its optimum, and to tell which eliminations any correct solver
         would make. Where a bound leaves one open, the machine is repaired or trained to a smaller gap, and the order is
@@ -89,8 +92,8 @@ class RecursiveFeatureElimination(SampleWeightRanker, WeightedMachineRanker):
     Notes
     -----
     Source: Guyon et al. (2002), the rival of kpd2018, Figures 2 and 4. For two classes, the linear kernel and a step
-    of 1 the order is that of scikit-learn's ``RFE(SVC(kernel="linear"), step=1)`` at a tight tolerance. With equal
-    costs the feature with the higher index goes first.
+    of 1 the order is that of scikit-learn's ``RFE(SVC(kernel="linear"), step=1)`` at a tight tolerance. Of equal
+    costs the seed draws the feature that goes first.
 
     See Also
     --------
@@ -150,10 +153,11 @@ class RecursiveFeatureElimination(SampleWeightRanker, WeightedMachineRanker):
         while len(machines.features) > 1:
             self.converged_ &= machines.train()
             number = min(n_dropped(self.step, len(machines.features)), len(machines.features) - 1)
+            find = functools.partial(_cheapest, priority=self._priority[machines.features])
             if certifier:
-                cheapest = certifier.eliminate(number, _cheapest)
+                cheapest = certifier.eliminate(number, find)
             else:
-                cheapest = _cheapest(machines.costs_of_cheapest(number), number)
+                cheapest = find(machines.costs_of_cheapest(number), number)
             order += machines.features[cheapest].tolist()
             machines.drop(cheapest)
         order += machines.features.tolist()
@@ -171,9 +175,8 @@ class RecursiveFeatureElimination(SampleWeightRanker, WeightedMachineRanker):
         self.tied_with_ = certificate.tied_with
 
 
-def _cheapest(costs: NDArray[np.float64], number: int) -> NDArray[np.intp]:
-    """Return the indices of the smallest costs, ascending; of equal costs the higher index comes first."""
-    savings = -costs[::-1]
+def _cheapest(costs: NDArray[np.float64], number: int, priority: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the indices of the smallest costs, ascending; of equal costs the largest priority comes first."""
     # A whole sort in each round would cost as much as the machine.
-    first = [first_largest(savings)] if number == 1 else order_of(savings)[:number]
-    return len(costs) - 1 - np.asarray(first, dtype=np.intp)
+    first = [first_largest(-costs, -priority)] if number == 1 else order_of(-costs, -priority)[:number]
+    return np.asarray(first, dtype=np.intp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,6 +57,8 @@ class Wrapper(Ranker):
         Of the folds.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    tie_seed : int, default=0
+        Breaks ties among features at random.
 
     Attributes
     ----------
@@ -109,8 +112,9 @@ class Wrapper(Ranker):
     ) -> NDArray[np.float64]:
         folds = stratified_folds(y, self.folds, self.random_state, groups=groups, caller=self.method)
         estimator = _naive_bayes() if self.estimator is None else self.estimator
-        candidates = np.flatnonzero(value_ranges(X) > 0).tolist()
-        search = _SubsetSearch(_CrossValidation(estimator, X, y, folds), candidates, self.max_evaluations)
+        priority = self._priority.tolist()
+        candidates = sorted(np.flatnonzero(value_ranges(X) > 0).tolist(), key=priority.__getitem__)
+        search = _SubsetSearch(_CrossValidation(estimator, X, y, folds), candidates, self.max_evaluations, priority)
         best = search.run()
         self.n_evaluations_, self.exhausted_ = len(search.worth), search.exhausted
         scores = np.zeros(X.shape[1])
@@ -149,6 +153,7 @@ class _SubsetSearch:
     validation: _CrossValidation
     candidates: list[int]
     budget: int
+    priority: list[int]
     worth: dict[Subset, float] = field(default_factory=dict)
     exhausted: bool = False
 
@@ -177,14 +182,14 @@ class _SubsetSearch:
         """Order the features of a subset by what each adds to those before it, as far as the search has looked."""
         order: list[int] = []
         while len(order) < len(subset):
-            left = sorted(subset.difference(order))
+            left = sorted(subset.difference(order), key=self.priority.__getitem__)
             known = [self.worth.get(frozenset([*order, feature]), -np.inf) for feature in left]
             order.append(left[int(np.argmax(known))])
         return order
 
     def _children(self, node: Subset) -> list[Subset]:
         more = [node | {feature} for feature in self.candidates if feature not in node]
-        less = [node - {feature} for feature in sorted(node)] if len(node) > 1 else []
+        less = [node - {feature} for feature in sorted(node, key=self.priority.__getitem__)] if len(node) > 1 else []
         return more + less
 
     def _evaluate(self, subset: Subset) -> bool:
@@ -197,9 +202,9 @@ class _SubsetSearch:
         return True
 
     def _preference(self, subset: Subset) -> tuple[float, float, list[int]]:
-        """Order subsets by worth; equal ones by what their features are worth alone, then by their indices."""
-        alone = sum(self.worth.get(frozenset([feature]), 0.0) for feature in subset)
-        return self.worth.get(subset, -np.inf), alone, [-feature for feature in sorted(subset)]
+        """Order subsets by worth; equal ones by what their features are worth alone, then by priority."""
+        alone = math.fsum(self.worth.get(frozenset([feature]), 0.0) for feature in subset)
+        return self.worth.get(subset, -np.inf), alone, sorted(-self.priority[feature] for feature in subset)[::-1]
 
 
 def _naive_bayes() -> Any:

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsvm_cli.learners.machine import Machine
-from fsvm_cli.ranking.base import Ranker, first_largest, order_of
+from fsvm_cli.ranking.base import Ranker, first_largest, order_of, tie_priority
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm import SVM, Linear
@@ -119,14 +119,33 @@ def test_ranks_follow_the_scores(method: type[Ranker], n_classes: int) -> None:
     ranker = fitted(method, n_classes)
     assert ranker.scores_.shape == (6,)
     assert np.isfinite(ranker.scores_).all()
-    np.testing.assert_array_equal(np.argsort(ranker.ranking_), order_of(ranker.scores_))
+    priority = tie_priority(ranker.tie_seed, 6)
+    np.testing.assert_array_equal(np.argsort(ranker.ranking_), order_of(ranker.scores_, priority))
     np.testing.assert_array_equal(ranker.support_, ranker.ranking_ <= 2)
     np.testing.assert_array_equal(ranker.transform(X), X[:, ranker.support_])
     assert ranker.converged_ is True
 
 
-def test_ties_break_by_the_index_of_the_feature() -> None:
-    np.testing.assert_array_equal(order_of(np.array([1.0, 3.0, 1.0, 3.0, 2.0])), [1, 3, 4, 0, 2])
+def test_ties_break_by_what_was_drawn() -> None:
+    scores, priority = np.array([1.0, 3.0, 1.0, 3.0, 2.0]), np.array([4, 3, 0, 2, 1])
+    np.testing.assert_array_equal(order_of(scores, priority), [3, 1, 4, 2, 0])
+    assert first_largest(scores, priority) == 3
+
+
+UNTIED = frozenset(
+    {"boruta", "elastic-net", "forest", "kernel-selection", "knockoffs", "l1-logistic", "l1-svm", "random", "shap"}
+) | {"stability-selection"}
+"""Methods that draw, or stop before they have shared among copies: these do not tie."""
+
+
+@every_method
+def test_of_copies_the_seed_draws_the_first(method: type[Ranker]) -> None:
+    X, y = separable(2)
+    X = np.repeat(X[:, [1, 0]], [4, 1], axis=1)
+    fits = [build_modest(method).set_params(tie_seed=seed).fit(X, y) for seed in range(4)]
+    if method.method not in UNTIED:
+        expected = [tie_priority(seed, 5)[:4].argmin() for seed in range(4)]
+        assert [each.ranking_[:4].argmin() for each in fits] == expected
 
 
 @given(st.data())

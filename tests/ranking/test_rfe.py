@@ -9,6 +9,7 @@ import pytest
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC
 
+from fsvm_cli.ranking.base import tie_priority
 from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
 
@@ -92,10 +93,11 @@ def test_a_round_drops_the_cheapest_features_together(step: float, sizes: list[i
     assert order_of_elimination(ranker) == [*order, *left]
 
 
-def test_of_features_that_cost_the_same_the_later_goes_first() -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_of_features_that_cost_the_same_the_seed_draws_the_first_to_go(seed: int) -> None:
     X, y = overlapping(30, 2)
-    X = np.column_stack([X[:, 0], np.zeros(30), np.zeros(30), np.zeros(30)])
-    assert RecursiveFeatureElimination().fit(X, y).ranking_.tolist() == [1, 2, 3, 4]
+    ranker = RecursiveFeatureElimination(tie_seed=seed).fit(np.repeat(X, [1, 3], axis=1), y)
+    assert np.argsort(ranker.ranking_[1:]).tolist() == np.argsort(tie_priority(seed, 4)[1:]).tolist()
 
 
 @pytest.mark.parametrize("kernel", [Linear(), *NONLINEAR], ids=repr)
@@ -105,8 +107,8 @@ def test_features_that_tell_no_class_from_the_rest_cost_the_same(kernel: Kernel,
     y = np.tile(np.arange(n_classes), 8)
     for seed in range(4):
         order = np.random.default_rng(seed).permutation(len(y))
-        ranker = RecursiveFeatureElimination(kernel, C=10.0).fit(cells[order], y[order])
-        assert order_of_elimination(ranker) == [2, 1, 0]
+        ranker = RecursiveFeatureElimination(kernel, C=10.0, tie_seed=seed).fit(cells[order], y[order])
+        np.testing.assert_array_equal(ranker.ranking_ - 1, tie_priority(seed, 3))
 
 
 @pytest.mark.parametrize("seed", range(4))

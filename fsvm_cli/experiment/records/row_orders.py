@@ -9,7 +9,7 @@ import pandas as pd
 
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.base import order_of, tie_priority
 from fsvm_cli.validation_errors import Issue
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _solvers(certified: RecursiveFeatureElimination, C: float) -> Iterator[tuple
     from sklearn.svm import SVC  # noqa: PLC0415
 
     def by(machine: Any) -> Order:
-        return lambda X, y: _eliminated(machine, X, y)
+        return lambda X, y: _eliminated(machine, X, y, certified)
 
     def by_own(tolerance: float) -> Order:
         plain = clone(certified).set_params(certify=False, tolerance=tolerance)
@@ -138,13 +138,15 @@ def _solvers(certified: RecursiveFeatureElimination, C: float) -> Iterator[tuple
         yield "rfe", tolerance, by_own(tolerance)
 
 
-def _eliminated(machine: Any, X: NDArray[np.float64], y: NDArray[np.intp]) -> list[int]:
-    """Rank as scikit-learn's RFE with a step of 1; of equal weights the higher index goes first, as in `rfe`."""
-    left, gone = np.arange(X.shape[1]), []
+def _eliminated(
+    machine: Any, X: NDArray[np.float64], y: NDArray[np.intp], rfe: RecursiveFeatureElimination
+) -> list[int]:
+    """Rank as scikit-learn's RFE with a step of 1; of equal weights that goes first which goes first in `rfe`."""
+    left, gone, priority = np.arange(X.shape[1]), [], tie_priority(rfe.tie_seed, X.shape[1])
     while len(left) > 1:
         w = np.vstack([machine.fit(X[:, left], one).coef_ for one in _labels(y)])
         costs = (w**2).sum(axis=0)
-        worst = len(costs) - 1 - int(np.argmin(costs[::-1]))
+        worst = int(np.lexsort((-priority[left], costs))[0])
         gone.append(int(left[worst]))
         left = np.delete(left, worst)
     return [*left.tolist(), *reversed(gone)]
