@@ -62,7 +62,7 @@ def main() -> None:
             _call(folder, fsvm, "rank", "table.xlsx", "--target", "target", "--method", "fisher", "--quiet")
             _call(folder, fsvm, "run", "wine", "--splits", "6", "--dask", "local:1", "--format", "svg", "--quiet")
         _call(folder, fsvm, "report", "results/with-overrides", "--out", "page.html")
-        for left in ("page.html", "results/with-overrides/wine/accuracy-vs-features.svg"):
+        for left in ("page.html", "results/with-overrides/protocol.splits=5/wine/accuracy-vs-features.svg"):
             if not (folder / left).stat().st_size:
                 sys.exit(f"smoke: {left} is empty")
     kind = "the oldest versions that are allowed" if is_lowest else "the wheel in an empty environment"

@@ -27,9 +27,10 @@ from fsvm_cli.commands.options import (
 from fsvm_cli.commands.progress import duration
 from fsvm_cli.console import is_quiet
 from fsvm_cli.data.source import metadata_of
-from fsvm_cli.errors import noting_failure
+from fsvm_cli.errors import DataError, noting_failure
 from fsvm_cli.experiment.chance import chance_test, permuted_experiment
 from fsvm_cli.experiment.selection import selection_experiment
+from fsvm_cli.runner.folders import neighbours_of
 from fsvm_cli.runner.missing import explain, missing_records, missing_tasks
 from fsvm_cli.runner.run import estimate_seconds
 from fsvm_cli.store.store import FILE_NAME, Store
@@ -128,8 +129,8 @@ def print_page(page: Path | None) -> None:
 def explain_run(
     planned: Sequence[tuple[LoadedConfig, Experiment, Path]],
     workers: Workers,
-    neighbour: Path | None,
     *,
+    reuses: bool,
     fresh: bool,
 ) -> None:
     """Print what a run would do, and why.
@@ -139,16 +140,21 @@ def explain_run(
     planned : sequence of (LoadedConfig, Experiment, Path)
         With the folder of the results.
     workers : Workers
-    neighbour : Path or None
-        A folder of results from which a run would take over what it can.
+    reuses : bool
+        Whether a run would take over what other folders of results hold of it.
     fresh : bool
         Whether a run would begin anew.
     """
     for loaded, experiment, folder in planned:
         with contextlib.ExitStack() as stack:
-            folders = () if fresh else (folder, *(() if neighbour is None else (neighbour / loaded.name,)))
-            stored = next((each for each in folders if (each / FILE_NAME).exists()), None)
-            store = None if stored is None else stack.enter_context(Store(stored, writable=False))
+            folders = () if fresh else (folder, *(neighbours_of(folder) if reuses else ()))
+            stores = []
+            for each in folders:
+                # Of another run, a store that cannot be read is ignored.
+                with contextlib.suppress(*(() if each == folder else (DataError,))):
+                    if (each / FILE_NAME).exists():
+                        stores.append(stack.enter_context(Store(each, writable=False)))
+            store = min((*stores, None), key=lambda each: len(missing_tasks(experiment, each)))
             tasks = missing_tasks(experiment, store)
             seconds = estimate_seconds(experiment, store, tasks, workers.number) if tasks else 0
             explanations = explain(experiment, store, tasks)
@@ -201,7 +207,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder of results: by default 'results', and 'results/with-overrides' with --splits, --rows or --set.",
+    help="Folder of results: by default 'results', and with --splits, --rows or --set one in 'results/with-overrides'.",
 )
 @with_formats
 @click.option("--overwrite", is_flag=True, help="Replace results of another config, or full results by partial ones.")
@@ -224,9 +230,9 @@ def command(  # noqa: PLR0917 - click passes every option
     """Run experiments and write their tables and figures.
 
     CONFIG is the path of a config, or the name of one that comes with fsvm (such as wine). fsvm writes the results
-    to results/NAME. With --splits, --rows or --set it writes them to results/with-overrides/NAME, which keeps full
-    results unchanged. Stored trials are not computed again. If one of several experiments fails, the others still
-    finish. A config that lists experiments runs them and collects their claims in a table.
+    to results/NAME. With --splits, --rows or --set it writes them to results/with-overrides/OVERRIDES/NAME, which
+    keeps all other results unchanged. Stored trials are not computed again. If one of several experiments fails, the
+    others still finish. A config that lists experiments runs them and collects their claims in a table.
     """
     from fsvm_cli.commands.options import choose_workers
     from fsvm_cli.errors import FsvmError
@@ -241,7 +247,7 @@ def command(  # noqa: PLR0917 - click passes every option
 
     # These load the libraries, which workers do meanwhile.
     from fsvm_cli.experiment.plan import plan
-    from fsvm_cli.runner.folders import OVERRIDDEN_RESULTS_FOLDER, RESULTS_FOLDER, check_replaceable
+    from fsvm_cli.runner.folders import check_replaceable, default_results_folder
     from fsvm_cli.spec.load import load_all
 
     assignments += _of_rows(rows)
@@ -249,13 +255,9 @@ def command(  # noqa: PLR0917 - click passes every option
     planned: Planned = []
     with step("configs"):
         experiments, collections = load_all(configs, assignments, splits)
-    neighbour = None
+    reuses = out is None and not fresh
     if out is None:
-        out, neighbour = (
-            (OVERRIDDEN_RESULTS_FOLDER, RESULTS_FOLDER)
-            if assignments or splits
-            else (RESULTS_FOLDER, OVERRIDDEN_RESULTS_FOLDER)
-        )
+        out = default_results_folder(experiments[0])
     for loaded in experiments:
         try:
             check_replaceable(loaded, out / loaded.name, overwrite=overwrite)
@@ -269,16 +271,15 @@ def command(  # noqa: PLR0917 - click passes every option
         except FsvmError as error:
             errors.append(error)
             collections.remove(collection)
-    neighbour = None if fresh else neighbour
     if dry_run:
-        explain_run(planned, workers, neighbour, fresh=fresh)
+        explain_run(planned, workers, reuses=reuses, fresh=fresh)
         for collection in collections:
             n_members = len(collection.members)
             click.echo(
                 f"{collection.name}: collects claims of {n_members} experiments; results in {out / collection.name}"
             )
     else:
-        errors += _run(planned, collections, out, workers, formats, fresh=fresh, neighbour=neighbour)
+        errors += _run(planned, collections, out, workers, formats, fresh=fresh, reuses=reuses)
     raise_as_one(errors)
 
 
@@ -302,7 +303,7 @@ def _run(
     formats: Sequence[str],
     *,
     fresh: bool,
-    neighbour: Path | None,
+    reuses: bool,
 ) -> list[FsvmError]:
     """Run the experiments and collect what collections ask for; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
@@ -327,7 +328,8 @@ def _run(
         for loaded, experiment, folder in planned:
             try:
                 store = stack.enter_context(Store(folder, writable=True, fresh=fresh))
-                copy_from_folder(experiment, store, neighbour and neighbour / loaded.name)
+                for neighbour in neighbours_of(folder) if reuses else ():
+                    copy_from_folder(experiment, store, neighbour)
                 tables = Tables(loaded, folder, workers, begin, formats)
                 progress = display.of(loaded.name)
                 job = Job(experiment, store, progress, tables.write)

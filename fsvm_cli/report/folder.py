@@ -92,12 +92,13 @@ FIGURE_NAMES = tuple(
 
 
 def results_folders(root: Path) -> list[Path]:
-    """Find the results folders at or below `root`, sorted by name."""
+    """Find the results folders at or below `root`, sorted by name; further below only if there are none so near."""
     if is_file(root / RUN_NAME):
         return [root]
     if not is_folder(root):
         return []
-    return sorted(path.parent for path in root.glob(f"*/{RUN_NAME}"))
+    found = sorted(root.glob(f"*/{RUN_NAME}")) or sorted(root.glob(f"*/*/{RUN_NAME}"))
+    return [path.parent for path in found]
 
 
 def folder_names(folders: Sequence[Path]) -> dict[Path, str]:

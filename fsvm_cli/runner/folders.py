@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,8 @@ from fsvm_cli.store.store import FILE_NAME as STORE_NAME
 from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.spec.config import LoadedConfig
 
@@ -27,7 +31,35 @@ RESULTS_FOLDER = Path("results")
 """Default folder for the results of configs without overrides."""
 
 OVERRIDDEN_RESULTS_FOLDER = RESULTS_FOLDER / "with-overrides"
-"""Default folder for the results of runs whose options override keys of the config."""
+"""Default folder for the results of runs whose options override keys of the config, one for each set of overrides."""
+
+MAX_LENGTH_OF_NAME = 80
+"""Of the folder of a set of overrides, in characters."""
+
+PLAIN_WORD = re.compile(r"(?!true$|false$|null$)[A-Za-z][A-Za-z_-]*")
+"""A text that no other value is written like."""
+
+
+def default_results_folder(loaded: Loaded) -> Path:
+    """Return the folder of folders of results: under overrides one that is named by their keys and values."""
+    overrides = _overrides(loaded)
+    return OVERRIDDEN_RESULTS_FOLDER / _name_of(overrides) if overrides else RESULTS_FOLDER
+
+
+def _name_of(overrides: Mapping[str, Any]) -> str:
+    values = {
+        key: value if isinstance(value, str) and PLAIN_WORD.fullmatch(value) else json.dumps(value)
+        for key, value in sorted(overrides.items())
+    }
+    text = ",".join(f"{key}={value}" for key, value in values.items())
+    name = re.sub(r"[^\w.,=+-]+", "-", text)[:MAX_LENGTH_OF_NAME]
+    return name if name == text else f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+
+
+def neighbours_of(folder: Path) -> list[Path]:
+    """List where other runs of an experiment have their results by default: in full, and under other overrides."""
+    found = [RESULTS_FOLDER / folder.name, *sorted(OVERRIDDEN_RESULTS_FOLDER.glob(f"*/{folder.name}"))]
+    return [each for each in found if each != folder]
 
 
 def check_replaceable(loaded: Loaded, folder: Path, *, overwrite: bool) -> None:
@@ -59,8 +91,8 @@ def check_replaceable(loaded: Loaded, folder: Path, *, overwrite: bool) -> None:
     if overrides and not run.get("overrides"):
         raise UsageError(
             f"{folder}: holds the full results of {loaded.name}, and this run overrides {', '.join(overrides)}; choose "
-            f"another folder by --out (without it, {OVERRIDDEN_RESULTS_FOLDER / loaded.name} is taken), or replace "
-            "them by --overwrite"
+            f"another folder by --out (without it, one in {OVERRIDDEN_RESULTS_FOLDER} is taken), or replace them by "
+            "--overwrite"
         )
 
 
@@ -94,12 +126,12 @@ def _overrides(loaded: Loaded) -> dict[str, Any]:
     return loaded.overrides if isinstance(loaded, LoadedCollection) else loaded.document.overrides
 
 
-def copy_from_folder(experiment: Experiment, store: Store, folder: Path | None) -> None:
+def copy_from_folder(experiment: Experiment, store: Store, folder: Path) -> None:
     """Copy missing results from the store of another folder; a store that cannot be read is ignored.
 
     A trial leads to the same outcome wherever its results are kept.
     """
-    if folder is None or not (folder / STORE_NAME).exists():
+    if not (folder / STORE_NAME).exists():
         return
     try:
         with Store(folder, writable=False) as other:

@@ -49,7 +49,8 @@ def test_a_dry_run_says_what_would_be_done_and_writes_nothing(call: Call, tmp_pa
 def test_a_run_with_overrides_says_so_and_remembers_them(call: Call, tmp_path: Path) -> None:
     answer = call("run", write_config(tmp_path), "--jobs", "1", "--set", "classifier.C=2", "--splits", "2")
     assert "Run with overrides (classifier.C=2, protocol.splits=2)" in answer.out
-    run = json.loads((tmp_path / "results" / "with-overrides" / "small" / "run.json").read_text())
+    (path,) = (tmp_path / "results" / "with-overrides").glob("*/small/run.json")
+    run = json.loads(path.read_text())
     assert run["overrides"] == {"classifier.C": 2, "protocol.splits": 2}
     assert run["config"]["classifier"]["C"] == 2
 

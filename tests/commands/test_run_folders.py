@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -42,15 +43,33 @@ def home(finished: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("options", [("--splits", "2"), ("--set", "classifier.C=2"), ("--splits", "6")])
-def test_a_run_with_overrides_leaves_full_results_alone(call: Call, home: Path, options: tuple[str, ...]) -> None:
+def test_each_set_of_overrides_has_results_of_its_own_beside_the_full_ones(call: Call, home: Path) -> None:
     before = hashes(home / "results" / "small")
-    folder = home / "results" / "with-overrides" / "small"
-    answer = call("run", "small.yaml", "--jobs", "1", *options)
-    assert answer.code == 0, answer.err
-    assert "Written to results/with-overrides/small: curves.csv" in answer.out
-    assert json.loads((folder / "run.json").read_text())["overrides"]
+    runs = {
+        "protocol.splits=2": ("--splits", "2"),
+        "protocol.splits=6": ("--splits", "6"),
+        "classifier.C=2,protocol.splits=2": ("--splits", "2", "--set", "classifier.C=2"),
+        "scaling=none": ("--set", "scaling=none"),
+    }
+    written = {}
+    for name, options in runs.items():
+        folder = home / "results" / "with-overrides" / name / "small"
+        answer = call("run", "small.yaml", "--jobs", "1", *options)
+        assert answer.code == 0, answer.err
+        assert f"Written to {folder.relative_to(home)}: curves.csv" in answer.out
+        assert json.loads((folder / "run.json").read_text())["overrides"]
+        written[folder] = hashes(folder)
+    assert {folder: hashes(folder) for folder in written} == written
     assert hashes(home / "results" / "small") == before
+
+
+def test_folders_of_overrides_have_names_that_any_file_system_takes(call: Call, home: Path) -> None:
+    subsets = [f"subsets={list(range(1, n + 1))}" for n in (18, 19, 20)]
+    for each in subsets:
+        assert call("run", "small.yaml", "--jobs", "1", "--splits", "2", "--set", each).code == 0
+    names = [path.name for path in (home / "results" / "with-overrides").iterdir()]
+    assert len(names) == len(subsets)
+    assert all(len(name) < 100 and re.fullmatch(r"[\w.,=+-]+", name) for name in names)
 
 
 def test_a_look_with_few_rows_takes_every_step_and_says_nothing_of_the_source(call: Call, home: Path) -> None:
@@ -59,7 +78,7 @@ def test_a_look_with_few_rows_takes_every_step_and_says_nothing_of_the_source(ca
     write_config(home, protocol="{splits: 4, train: [30, 1/3], seed: 7}", expected=f"[{claim}, {CLAIM[1:]}")
     answer = call("run", "small.yaml", "--jobs", "1", "--splits", "2", "--rows", "12", "--format", "svg")
     assert answer.code == 0, answer.err
-    folder = home / "results" / "with-overrides" / "small"
+    (folder,) = (home / "results" / "with-overrides").glob("*/small")
     verdicts = read_table(folder / VERDICTS_NAME)
     assert verdicts["verdict"].tolist() == ["not comparable"] * 2
     assert set(read_table(folder / CURVES_NAME)["train_size"]) == {12}
@@ -74,14 +93,17 @@ def test_a_look_with_few_rows_takes_every_step_and_says_nothing_of_the_source(ca
 
 def test_other_commands_know_the_folder_where_it_is_named(call: Call, home: Path) -> None:
     assert call("run", "small.yaml", "--jobs", "1", "--splits", "2").code == 0
-    assert "results/with-overrides/small/scores.svg" in call("plot", "results/with-overrides", "--format", "svg").out
+    assert (
+        "results/with-overrides/protocol.splits=2/small/scores.svg"
+        in call("plot", "results/with-overrides", "--format", "svg").out
+    )
     assert "results/with-overrides" not in call("plot", "results", "--format", "svg").out
     answer = call("verify", "results/with-overrides")
     assert answer.code == 0, answer.err
-    assert "results/with-overrides/small: 2 of 2 planned trials are stored" in answer.out
+    assert "results/with-overrides/protocol.splits=2/small: 2 of 2 planned trials are stored" in answer.out
 
 
-def test_what_one_of_the_two_folders_holds_is_not_computed_for_the_other(call: Call, home: Path) -> None:
+def test_what_one_of_the_folders_holds_is_not_computed_for_another(call: Call, home: Path) -> None:
     assert "4 already done, 2 to do" in call("run", "small.yaml", "--splits", "6", "--dry-run").out
     assert not (home / "results" / "with-overrides").exists()
     assert "small: 6 trials, 4 already done" in call("run", "small.yaml", "--jobs", "1", "--splits", "6").err
@@ -91,7 +113,8 @@ def test_what_one_of_the_two_folders_holds_is_not_computed_for_the_other(call: C
     (home / "results" / "small" / "trials.sqlite").write_text("no store")
     answer = call("run", "small.yaml", "--jobs", "1", "--splits", "3")
     assert answer.code == 0, answer.err
-    assert "small: 3 trials, 2 already done" in answer.err
+    assert "small: 3 trials, 3 already done" in answer.err
+    assert "6 already done, 1 to do" in call("run", "small.yaml", "--splits", "7", "--dry-run").out
 
 
 def test_full_results_are_replaced_by_those_of_overrides_only_on_demand(call: Call, home: Path) -> None:
