@@ -10,6 +10,7 @@ import numpy as np
 
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest, of_column
+from fsvm_cli.data.readers.words import alike
 from fsvm_cli.data.table_memory import check_memory_for_text
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.files import special_kind
@@ -66,9 +67,16 @@ def group_codes(column: pa.ChunkedArray, name: str, issues: list[TableIssue]) ->
     name : str
         Of the column.
     issues : list of TableIssue
-        Gets one more where all rows are of one group.
+        Gets one more where all rows are of one group, or nobody would tell the names of two apart.
     """
-    codes = np.asarray(column.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy(), dtype=np.int64)
+    coded = column.combine_chunks().dictionary_encode()
+    codes = np.asarray(coded.indices.fill_null(-1).to_numpy(), dtype=np.int64)
+    if several := alike([str(word) for word in coded.dictionary.to_pylist()], codes[codes >= 0]):
+        what = (
+            f"names groups that differ by capitals, inner blanks or forms of letters alone: {several}; write each in "
+            "one way, so that its rows stay together, or number the groups where they are different ones"
+        )
+        issues.append(of_column(name, what))
     if codes.max(initial=0) == 0:
         what = (
             "holds a single group; rows of one group stay together, so that a split needs two: name another column "

@@ -54,4 +54,4 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
         announce(str(remark.message).splitlines()[0])
     table = pa.Table.from_pandas(bunch.frame, preserve_index=False)
     own_target = bunch.target_names[0] if len(bunch.target_names) == 1 else None
-    return dataset_from_table(f"openml-{spec.openml}", Reading(table), spec, own_target)
+    return dataset_from_table(f"openml-{spec.openml}", Reading.of_words(table), spec, own_target)

@@ -25,6 +25,7 @@ from fsvm_cli.data.preparation import Preparation
 from fsvm_cli.data.readers.csv import MAX_EXACT_INTEGER
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.readers.user_tables import dropped_columns
+from fsvm_cli.data.readers.words import alike
 from fsvm_cli.data.table_memory import check_memory_for_table
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.numerics import all_finite, row_blocks
@@ -334,6 +335,7 @@ def dataset_from_table(
     left_out = {target, part, spec.groups, spec.order_by, spec.sample_weight, *dropped}
     issues += [of_column(*issue) for issue in reading.issues.items()]
     features = table.select([column for column in table.column_names if column not in left_out])
+    reading = reading.with_remarks_on_words({*features.column_names, target, part, spec.groups})
     if not features.num_columns and not unclear:
         left = f"no columns are left beside the target '{brief(target)}'"
         issues.append(TableIssue("no columns are left", f"{left}; drop fewer, or give a table with more"))
@@ -352,6 +354,7 @@ def dataset_from_table(
     issues += infinite_values(prepared)
     if issues:
         raise DataError(issues_in_words(name, issues))
+    remarks += _words_alike(target, classes, y, prepared)
     check_memory_for_table(name, len(y), len(prepared.layout))
     X = prepared.features(np.arange(len(y)))
     feature_names = tuple(feature.name for feature in prepared.layout)
@@ -375,6 +378,20 @@ def dataset_from_table(
         preparation=preparation,
         remarks=(*remarks, *_kept_orders(features, prepared), *of_table),
     )
+
+
+def _words_alike(target: str, classes: Sequence[str], y: NDArray[np.int64], prepared: Preparation) -> tuple[str, ...]:
+    """Warn of classes, and of words of features, that nobody would tell apart."""
+    found = {target: alike(classes, y)}
+    for name, words, codes in zip(prepared.names, prepared.words, prepared.columns.T, strict=True):
+        if words is not None:
+            found[name] = alike(words, codes[~np.isnan(codes)].astype(np.intp))
+    listed = [f"'{brief(name)}' ({several})" for name, several in found.items() if several]
+    remark = (
+        f"words that differ by capitals, inner blanks or forms of letters alone count as different: {shown(listed)}; "
+        "where they mean the same, write each in one way"
+    )
+    return (remark,) if listed else ()
 
 
 def _left_out(number: int, column: str) -> tuple[str, ...]:

@@ -178,7 +178,7 @@ def _read_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
     if file_format == "arff":
         from fsvm_cli.data.readers.arff import read_arff  # noqa: PLC0415 - slow to import, and seldom needed
 
-        return Reading(read_arff(path))
+        return Reading.of_words(read_arff(path))
     return read_user_table(path, file_format, spec)
 
 
@@ -274,7 +274,9 @@ def _both(paths: Sequence[Path], readings: Sequence[Reading]) -> tuple[Reading, 
     remarks = dict.fromkeys(remark for reading in readings for remark in reading.remarks)
     issues = {column: issue for reading in readings for column, issue in reading.issues.items()}
     taken = dict.fromkeys(remark for reading in readings for remark in reading.taken_as_missing)
-    return Reading(table, tuple(remarks), issues, tuple(taken)), part
+    first, second = (reading.changed_words for reading in readings)
+    changed = {name: (*first.get(name, ()), *second.get(name, ())) for name in {**first, **second}}
+    return Reading(table, tuple(remarks), issues, tuple(taken), changed), part
 
 
 def _from_libsvm(paths: Sequence[Path], *, dense: bool) -> Dataset:

@@ -104,7 +104,7 @@ READ: dict[str, tuple[str | bytes, dict[str, Any], list[list[float]], str]] = {
         "a,y\nred,1\n  ,1\n#N/A,1\nblue,2\n#DIV/0!,2\nn/a,2\n",
         {"categorical": "one-hot", "missing": "drop"},
         [[0, 1], [1, 0]],
-        r"'  ', '#N/A', '#DIV/0!', 'n/a' in 4 rows",
+        r"'#N/A', '#DIV/0!', 'n/a' in 3 rows.*'  ' in 1 rows",
     ),
     "a dash among words and codes": (
         "a,b,y\n1,-,1\n-,1,1\nred,blue,1\nblue,red,2\n",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -150,3 +151,27 @@ def test_repeated_rows_point_to_groups_and_are_no_suspects_within_one(tmp_path: 
     assert "groups: COLUMN" in plain.stderr
     assert "repeat an earlier row" not in grouped.stderr + started.stderr
     assert [plain.exit_code, grouped.exit_code, started.exit_code] == [0, 0, 0]
+
+
+def test_a_blank_behind_a_group_changes_no_recommendation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The group says more than the feature: where half of its rows lie on the other side, noise is recommended."""
+    monkeypatch.chdir(tmp_path)
+    frame = visits()
+    spoilt = frame.assign(patient=[name + " " * (row % 2) for row, name in enumerate(frame["patient"])])
+    config = CHANGES | {
+        "title": "t",
+        "classifier": {"kernel": "linear", "C": 1},
+        "protocol": {"splits": 3, "train": "2/3", "seed": 1},
+        "dataset": {"file": "mine.csv", "target": "kind", "groups": "patient"},
+        "rankings": [{"method": "fisher"}],
+        "recommendation": {"permutations": 0},
+    }
+    del config["expected"]
+    (tmp_path / "mine.yaml").write_text(json.dumps(config))
+    tables = []
+    for table in (frame, spoilt):
+        table.to_csv("mine.csv", index=False)
+        ran = CliRunner().invoke(cli, ["run", "mine.yaml", "--jobs", "1"])
+        assert ran.exit_code == 0, ran.output
+        tables.append((tmp_path / "results/mine/recommendation.csv").read_bytes())
+    assert tables[0] == tables[1]

@@ -14,6 +14,7 @@ import pyarrow as pa
 from scipy.io import arff
 
 from fsvm_cli.console import brief
+from fsvm_cli.data.readers.words import plain_word
 from fsvm_cli.data.table_memory import check_memory_for_table, check_memory_for_text
 from fsvm_cli.errors import DataError
 
@@ -77,7 +78,7 @@ def _words(path: Path, name: str, kind: str, values: tuple[str, ...] | None) -> 
     """List the words of a nominal attribute; None where it is numeric."""
     if kind not in {"numeric", "nominal"}:
         raise DataError(f"{path}: not an ARFF file of numbers and names (the attribute '{brief(name)}' is a {kind})")
-    return None if values is None else [word.strip() for word in values]
+    return None if values is None else [plain_word(word) for word in values]
 
 
 def _fill(path: Path, words: dict[str, list[str] | None], rows: list[tuple[int, str]]) -> pa.Table:
@@ -93,7 +94,7 @@ def _fill(path: Path, words: dict[str, list[str] | None], rows: list[tuple[int, 
                 columns[column][index] = np.nan if allowed is None else None
             elif allowed is None:
                 columns[column][index] = _number(where, value, names[column])
-            elif value in allowed:
+            elif plain_word(value) in allowed:
                 columns[column][index] = value
             else:
                 raise DataError(f"{where}: '{brief(value)}' is no value of the attribute '{brief(names[column])}'")

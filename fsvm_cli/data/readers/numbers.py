@@ -11,9 +11,12 @@ import pyarrow as pa
 
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import shown
+from fsvm_cli.data.readers.words import about_changes, with_plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+
+    from fsvm_cli.data.readers.words import ChangedWord
 
 MARKS_AMONG_WORDS = frozenset({"", "-", "--", "–", "—", "n/a", "#n/a", "#nv", "#value!", "#div/0!"})
 """What stands for a missing value in a column of words; in small letters, without blanks."""
@@ -68,12 +71,39 @@ class Reading:
         For columns that cannot be read, the problem and remedy: a sentence that continues the column's name.
     taken_as_missing : tuple of str
         Remarks on marks in which missing values were seen; a table that is refused for missing values needs them, too.
+    changed_words : mapping of str to tuple of ChangedWord
+        By column; `with_remarks_on_words` tells them.
     """
 
     table: pa.Table
     remarks: tuple[str, ...] = ()
     issues: Mapping[str, str] = field(default_factory=dict)
     taken_as_missing: tuple[str, ...] = ()
+    changed_words: Mapping[str, tuple[ChangedWord, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of_words(cls, table: pa.Table) -> Reading:
+        """Read a table whose numbers are numbers already."""
+        table, changed = with_plain_words(table)
+        return cls(table, changed_words=changed)
+
+    def with_remarks_on_words(self, names: Container[str | None]) -> Reading:
+        """Tell what was changed in the words of some columns."""
+        own = {name: words for name, words in self.changed_words.items() if name in names}
+        known = {name: [word for word in words if word.read is not None] for name, words in own.items()}
+        gaps = {name: [word for word in words if word.read is None] for name, words in own.items()}
+        found = [
+            found_in(name, [word.written for word in words], sum(word.n_rows for word in words))
+            for name, words in gaps.items()
+            if words
+        ]
+        missing = [f"with blanks around them, these are taken as missing values: {shown(found)}"] if found else []
+        return replace(
+            self,
+            remarks=(*self.remarks, *about_changes(known)),
+            taken_as_missing=(*self.taken_as_missing, *missing),
+            changed_words={},
+        )
 
     def without_columns(self, names: Collection[str]) -> Reading:
         """Leave out columns, and what keeps them from being read."""
@@ -102,8 +132,10 @@ def with_decimal_commas(table: pa.Table, left_out: Container[str]) -> list[str]:
     return [name for _, name, values in _columns_of_words(table, left_out) if _is_certain(values)]
 
 
-def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Container[str]) -> Reading:
-    """Turn columns of words that are numbers into numbers.
+def with_numbers(
+    table: pa.Table, decimal: DecimalMark | None, left_out: Container[str], missing: Collection[str] = ()
+) -> Reading:
+    """Turn columns of words that are numbers into numbers, and put all other words into their plain form.
 
     Parameters
     ----------
@@ -111,8 +143,11 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
     decimal : {".", ","} or None
         The decimal mark, None where it is not known; then numbers such as ``1,234`` are an error.
     left_out : container of str
-        Columns that stay as they are.
+        Columns of words that stay such.
+    missing : collection of str
+        What stands for a missing value, also with blanks around it.
     """
+    table, changed = with_plain_words(table, missing)
     issues: dict[str, str] = {}
     groups: list[str] = []
     marks: list[str] = []
@@ -128,13 +163,14 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
         as_words = table.column(index).cast(pa.string()).to_pylist()
         column = pa.array([found.get(word) for word in as_words], pa.float64())
         table = table.set_column(index, name, pa.chunked_array([column]))
+        changed[name] = tuple(word for word in changed.get(name, ()) if word.read is None)
         groups += [name] * _are_grouped(numbers, decimal)
         if own_marks:
             n_rows = sum(word in own_marks for word in as_words if word is not None)
             marks.append(found_in(name, own_marks, n_rows))
     about_groups = (f"digits are taken as grouped by thousands in: {quoted(groups)}",) if groups else ()
     about_marks = (f"among numbers, these are taken as missing values: {shown(marks)}",) if marks else ()
-    return Reading(table, about_groups, issues, about_marks)
+    return Reading(table, about_groups, issues, about_marks, changed)
 
 
 def quoted(names: Sequence[str]) -> str:

@@ -213,23 +213,25 @@ def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Read
         return with_remarks(reading, (remark,)) if index else reading
     if file_format == "excel":
         table, remarks = read_excel(path, marks, spec.sheet, spec.header_rows)
-        return with_remarks(numbers_of(table, left_out, spec.decimal), remarks)
+        return with_remarks(numbers_of(table, left_out, spec.decimal, marks), remarks)
     separator = None if spec.separator is None else NAMED_SEPARATORS.get(spec.separator, spec.separator)
     form = dataclasses.replace(find_form(path, separator, spec.encoding), marks=marks, decimal=spec.decimal or ".")
     exact = {spec.target or "", spec.groups or "", spec.order_by or "", getattr(spec.split, "column", "")}
     table = read_csv(path, form, exact)
     commas = [] if spec.decimal else with_decimal_commas(table, left_out)
     if not commas:
-        return with_numbers(table, spec.decimal, left_out)
+        return with_numbers(table, spec.decimal, left_out, marks)
     # With decimal commas, points may group digits.
     table = read_csv(path, dataclasses.replace(form, decimal=","), exact)
-    return with_remarks(with_numbers(table, ",", left_out), (_about(commas),))
+    return with_remarks(with_numbers(table, ",", left_out, marks), (_about(commas),))
 
 
-def numbers_of(table: pa.Table, left_out: Collection[str], decimal: DecimalMark | None = None) -> Reading:
+def numbers_of(
+    table: pa.Table, left_out: Collection[str], decimal: DecimalMark | None = None, missing: Collection[str] = ()
+) -> Reading:
     """Turn columns of words that are numbers into numbers, with the given or the detected decimal mark."""
     commas = [] if decimal else with_decimal_commas(table, left_out)
-    reading = with_numbers(table, "," if commas else decimal, left_out)
+    reading = with_numbers(table, "," if commas else decimal, left_out, missing)
     return with_remarks(reading, (_about(commas),)) if commas else reading
 
 
