@@ -33,7 +33,7 @@ def command(model: Path, file: str, target: str | None, style: str, **of_text: A
     classes; the other figures of merit that the run lists; what each column is worth to the model: the loss when it is
     permuted.
     """
-    from fsvm_cli.console import json_text, write_for_machines
+    from fsvm_cli.console import brief, json_text, visible, write_for_machines
     from fsvm_cli.data.source_spec import FileSpec
     from fsvm_cli.data.user_file import find_file
     from fsvm_cli.errors import UsageError
@@ -47,10 +47,20 @@ def command(model: Path, file: str, target: str | None, style: str, **of_text: A
         print_line(remark, err=True)
     if rows.labels is None:
         raise UsageError("say which column holds the class (--target NAME); the card of the model names none")
-    if file_hash(find_file(FileSpec(file=file), Path())[0]) == card["fitted_on"]["file_sha256"]:
-        part = card["fitted_on"]["rows"] < card["fitted_on"]["rows_of_the_data"]
-        which = "some of these rows" if part else "these rows"
+    if n_without := rows.labels.count(None):
+        print_line(
+            f"left out: {n_without} of {len(rows.labels)} rows, without a class in '{brief(target or '')}'", err=True
+        )
+    fitted_on, path = card["fitted_on"], find_file(FileSpec(file=file), Path())[0]
+    if file_hash(path) == fitted_on["file_sha256"]:
+        which = "some of these rows" if fitted_on["rows"] < fitted_on["rows_of_the_data"] else "these rows"
         print_line(f"the model was fitted on {which}: the scores are far too high for other rows", err=True)
+    elif visible(path.name) == fitted_on["data"] and fitted_on["file_sha256"]:
+        print_line(
+            f"{brief(file)}: has changed since the model was fitted on a file of this name: on rows that were there "
+            "then the scores are far too high for other rows",
+            err=True,
+        )
     metrics = card.get("metrics") or ["accuracy"]  # which a card of an earlier version does not name
     found = evaluate(load_model(model), rows, metrics, card.get("positive"))
     if style == "json":

@@ -14,6 +14,8 @@ import scipy.sparse as sp
 
 import fsvm_cli
 from fsvm_cli.console import brief
+from fsvm_cli.data.messages import shown
+from fsvm_cli.data.readers.words import look_of
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.data.user_file import find_file
 from fsvm_cli.errors import DataError
@@ -23,6 +25,8 @@ from fsvm_cli.files import special_kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    import pandas as pd
 
     from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.own_data.export import Export
@@ -58,6 +62,7 @@ def model_card(
     folder: Path,
     tried: Sequence[Mapping[str, Any]],
     importance: Importance | None,
+    refitted: str = "",
 ) -> dict[str, Any]:
     """Put together the card of a model, as it is written in JSON.
 
@@ -77,6 +82,8 @@ def model_card(
         Rows of the recommendation's table: the rankings, the references, and how well they do.
     importance : Importance or None
         Of the columns, on rows that were left out.
+    refitted : str
+        In what the data differ from those of the run that chose ranking and number of features; empty where they don't.
     """
     dataset, config = exported.dataset, experiment.config
     spec = config.dataset
@@ -117,6 +124,7 @@ def model_card(
             "rows_of_the_data": dataset.n_samples,
             "features_of_the_data": dataset.n_features,
             "remarks": list(experiment.source.caveats),
+            "refitted": refitted,
         },
         "selection": {
             "ranking": ranking.label,
@@ -178,7 +186,7 @@ def _limits(card: Mapping[str, Any]) -> Iterator[str]:
     yield "Rows of another time, place or instrument than those that it was fitted on: how it does there is not known."
     yield f"Rows of other classes than {', '.join(card['classes'])}: it answers with one of these in any case."
     if any(column["kind"] == "numbers" for column in card["columns"]):
-        yield "Values outside the ranges of the columns, or in other units: it extrapolates without a word."
+        yield "Values outside the ranges of the columns, or in other units: it extrapolates."
     if any(column["kind"] == "words" for column in card["columns"]):
         yield "Words that the columns did not hold: they count as none of the known words, or as missing."
     if few := [f"{label} ({n})" for label, n in card["classes"].items() if n < FEW_PER_CLASS]:
@@ -224,6 +232,32 @@ def read_card(model: Path) -> dict[str, Any]:
     return card
 
 
+def unfamiliar(samples: pd.DataFrame, card: Mapping[str, Any]) -> tuple[str, ...]:
+    """Tell in a line which words the model does not know, and how many values lie outside the ranges of its card."""
+    words, outside = [], []
+    for column in card["columns"]:
+        values, name = samples[column["name"]], brief(column["name"])
+        if column["kind"] == "words":
+            known = {look_of(word): word for word in column["words"]}
+            unknown = values[~values.isin(column["words"])]
+            gaps = int(unknown.isna().sum()) * (not column["missing_codes"])
+            for word, n_rows in unknown.value_counts().items():
+                hint = f" (it knows '{brief(known[look_of(word)])}')" if look_of(word) in known else ""
+                words.append(f"'{brief(word)}' in {_rows(n_rows)} of '{name}'{hint}")
+            words += [f"an empty field in {_rows(gaps)} of '{name}'"] * (gaps > 0)
+        elif column["smallest"] is not None and (
+            n := int(values.lt(column["smallest"]).sum() + values.gt(column["largest"]).sum())
+        ):
+            outside.append(f"{_rows(n)} of '{name}'")
+    found = [f"no word that the model knows: {shown(words)}"] if words else []
+    found += [f"outside the ranges of the card: {shown(outside)}"] if outside else []
+    return ("; ".join(found),) if found else ()
+
+
+def _rows(n: int) -> str:
+    return f"{n} row{'s' * (n != 1)}"
+
+
 def card_as_json(card: Mapping[str, Any]) -> bytes:
     """Write a card for programs."""
     return (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
@@ -255,7 +289,14 @@ def _lines(card: Mapping[str, Any], model_name: str) -> Iterator[str]:
     yield ""
     yield f"Features that the machine sees: {', '.join(map(_cell, card['features']))}."
     yield from ["", "## How well it does", ""]
-    yield from _accuracy_in_words(card["accuracy"])
+    if fitted_on.get("refitted"):
+        yield (
+            "Not known: ranking and number of features were chosen by a run on other data "
+            f"({_cell(fitted_on['refitted'])}), whose figures are not those of this model. 'fsvm evaluate' on held-out "
+            "rows shows how well it does."
+        )
+    else:
+        yield from _accuracy_in_words(card["accuracy"])
     if model["probabilities"]:
         yield "It has calibrated probabilities, and answers with the likeliest class."
     yield from _importance_in_words(card["importance"])

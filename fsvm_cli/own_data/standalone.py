@@ -6,6 +6,7 @@ import functools
 import itertools
 import operator
 import re
+import unicodedata
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from fsvm_cli.console import brief
 from fsvm_cli.data.preparation import IMPUTER_STRATEGIES
 from fsvm_cli.data.readers.csv import MISSING_MARKS
 from fsvm_cli.data.readers.numbers import MARKS_AMONG_NUMBERS, MARKS_AMONG_WORDS
+from fsvm_cli.data.readers.words import BLANKS
 from fsvm_cli.errors import UsageError
 from fsvm_cli.svm.base import KernelMachine
 from fsvm_cli.svm.estimator import CALIBRATION_FOLDS, SVM
@@ -250,7 +252,7 @@ def _prepared_features(prepared: Preparation, run: Sequence[Feature], codes: Seq
 
 
 def _without_codes(codes: Sequence[str], *, is_number: bool) -> Iterator[FunctionTransformer]:
-    """Yield what turns codes of missing values into NaN among numbers, and into "" among words.
+    """Yield what turns codes of missing values into NaN among numbers, and into "" among words, put into plain form.
 
     All is of Python's library and NumPy, so that it loads without fsvm. A word that is no code is refused among
     numbers.
@@ -258,7 +260,11 @@ def _without_codes(codes: Sequence[str], *, is_number: bool) -> Iterator[Functio
     # With names that are left out, `np.vectorize` keeps no compiled function, which could not be written to a file.
     each = functools.partial(np.vectorize, excluded={"nothing"})
     yield FunctionTransformer(each(functools.partial(operator.mod, "%s"), otypes=[object]))
-    pattern = rf"(?i:\A\s*(?:{'|'.join(map(re.escape, codes))})\s*\Z)" if codes else r"\A\Z"
+    blanks = f"[{re.escape(BLANKS)}]"
+    pattern = rf"(?i:\A{blanks}*(?:{'|'.join(map(re.escape, codes))}){blanks}*\Z)" if codes else r"\A\Z"
+    if not is_number:
+        yield FunctionTransformer(each(functools.partial(unicodedata.normalize, "NFC"), otypes=[object]))
+        pattern += rf"|\A{blanks}+|{blanks}+\Z"
     replaced = functools.partial(re.sub, pattern, "nan" if is_number else "")
     yield FunctionTransformer(each(replaced, otypes=[float if is_number else object]))
 
