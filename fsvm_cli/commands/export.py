@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 @click.option("--crate", type=click.Path(path_type=Path), help="Folder or .zip to write: the results as an RO-Crate.")
 @click.option("--probability", is_flag=True, help="Calibrate probabilities; the likeliest class wins.")
 @click.option("--ranking", metavar="LABEL", help="Which ranking selects; by default the recommended one.")
+@click.option(
+    "--refit", is_flag=True, help="Fit also data that changed since the run, without its figures on the card."
+)
 @click.option("--keep", type=click.IntRange(min=1), metavar="N", help="How many features; by default as recommended.")
 def command(  # noqa: PLR0917 - click passes every option
     results: Path,
@@ -30,15 +33,18 @@ def command(  # noqa: PLR0917 - click passes every option
     probability: bool,
     ranking: str | None,
     keep: int | None,
+    refit: bool,
 ) -> None:
     """Fit what a run recommends on all rows, and write it as a pipeline of scikit-learn, with a model card.
 
     RESULTS is the folder of one experiment. Where the config has a given split, the model is fitted on its training
-    rows. The pipeline takes a data frame or an array with the columns that were kept; it fills gaps, codes words,
-    scales and classifies, and loads without fsvm where scikit-learn has a class for the machine.
+    rows. Data that are not those of the run any more are refused, or fitted with --refit. The pipeline takes a data
+    frame or an array with the columns that were kept; it fills gaps, codes words, scales and classifies, and loads
+    without fsvm where scikit-learn has a class for the machine.
     """
-    from fsvm_cli.errors import UsageError
+    from fsvm_cli.errors import DataError, UsageError
     from fsvm_cli.experiment.plan import plan
+    from fsvm_cli.experiment.provenance import changes_of_data
     from fsvm_cli.own_data.export import as_joblib, as_python, as_skops, export
     from fsvm_cli.runner.verify import stored_config
 
@@ -58,10 +64,20 @@ def command(  # noqa: PLR0917 - click passes every option
             return
     loaded = stored_config(results)
     experiment = plan(loaded, _announce)
+    changes = changes_of_data(results, experiment)
+    if changes:
+        differ = f"{results}: the data are not those of the run any more ({changes})"
+        if not refit:
+            raise DataError(
+                f"{differ}\nRun it again ('fsvm run'), or fit the data as they are now, without the figures of the run "
+                "(--refit)."
+            )
+        _announce(f"{differ}: fitted anew, without the figures of the run")
     label, n_features = _choice(results, experiment, ranking, keep)
     exported = export(experiment, label, n_features)
     if model is not None:
-        _write(model, writers[model.suffix], exported, experiment, loaded.folder, _tried(results), label, probability)
+        tried = [] if changes else _tried(results)
+        _write(model, writers[model.suffix], exported, experiment, loaded.folder, tried, label, probability, changes)
     if as_code:
         click.echo(as_python(exported, experiment, loaded.folder), nl=False)
 
@@ -75,6 +91,7 @@ def _write(  # noqa: PLR0917 - what the options come to
     tried: list[dict[str, Any]],
     label: str,
     probability: bool,
+    changes: str,
 ) -> None:
     """Write a model and its card."""
     import hashlib
@@ -95,6 +112,7 @@ def _write(  # noqa: PLR0917 - what the options come to
         folder=folder,
         tried=tried,
         importance=importance_on_splits(exported, found, experiment),
+        refitted=changes,
     )
     write_atomically(path, written)
     write_atomically(card_path(path), card_as_json(card))

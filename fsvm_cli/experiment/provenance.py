@@ -21,7 +21,9 @@ import threadpoolctl
 
 import fsvm_cli
 from fsvm_cli.config_io import model_from_json
+from fsvm_cli.console import brief
 from fsvm_cli.cpu_features import cpu_model
+from fsvm_cli.data.messages import shown
 from fsvm_cli.experiment.run_file import report_damage, run_content
 from fsvm_cli.files import write_atomically
 from fsvm_cli.plugins import packages_of
@@ -49,14 +51,7 @@ def describe_run(loaded: LoadedConfig, experiment: Experiment, store: Store) -> 
     return {
         "config": json.loads(experiment.config.model_dump_json()),
         "overrides": loaded.document.overrides,
-        "data": {
-            "name": experiment.source.name,
-            "sha256": experiment.source.identity,
-            "n_samples": experiment.source.n_samples,
-            "feature_names": list(experiment.source.feature_names),
-            "class_names": list(experiment.source.class_names),
-            "caveats": list(experiment.source.caveats),
-        },
+        "data": _describe_data(experiment),
         "packages": {
             "fsvm": fsvm_cli.__version__,
             "python": ".".join(platform.python_version_tuple()[:2]),
@@ -66,6 +61,37 @@ def describe_run(loaded: LoadedConfig, experiment: Experiment, store: Store) -> 
         },
         **({"adopted": adopted} if adopted else {}),
     }
+
+
+def _describe_data(experiment: Experiment) -> dict[str, Any]:
+    source = experiment.source
+    return {
+        "name": source.name,
+        "sha256": source.identity,
+        "n_samples": source.n_samples,
+        "feature_names": list(source.feature_names),
+        "class_names": list(source.class_names),
+        "caveats": list(source.caveats),
+    }
+
+
+def changes_of_data(folder: Path, experiment: Experiment) -> str:
+    """Say in what the data, as they are read now, differ from those of the run in a results folder; empty where equal.
+
+    Raises
+    ------
+    DataError
+        As `run_content`.
+    """
+    then, now = run_content(folder)["data"], _describe_data(experiment)
+    found = [f"{then['n_samples']} rows then, {now['n_samples']} now"] if then["n_samples"] != now["n_samples"] else []
+    for key, what in (("feature_names", "features"), ("class_names", "classes")):
+        if then[key] != now[key]:
+            ours, theirs = (shown([f"'{brief(name)}'" for name in names]) for names in (then[key], now[key]))
+            found.append(f"{what} {ours} then, {theirs} now")
+    if then["sha256"] != now["sha256"]:
+        found.append(f"sha256 of the values {then['sha256'][:12]} then, {now['sha256'][:12]} now")
+    return "; ".join(found)
 
 
 def write_environment(

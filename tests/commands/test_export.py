@@ -82,6 +82,8 @@ def results(finished: Path, tmp_path: Path, call: Call) -> Path:
     """Give a copy of the results, in the current folder."""
     shutil.copytree(finished / "results", tmp_path / "results")
     shutil.copy(finished / "mine.csv", tmp_path)
+    noted = tmp_path / "results/mine/environment.json"  # where the data are
+    noted.write_text(json.dumps(json.loads(noted.read_text()) | {"config_folder": str(tmp_path)}))
     return Path("results/mine")
 
 
@@ -264,6 +266,106 @@ def test_a_model_that_does_not_fit_is_told_in_a_line(call: Call, model: Path) ->
     model.symlink_to("/dev/zero")
     told = call("predict", model, "fresh.csv")
     assert (told.code, "model.joblib: is a device, not a file" in told.err) == (3, True)
+
+
+def without_figures(card: dict[str, Any], text: str) -> bool:
+    return card["accuracy"] is None and not card["tried"] and "Test accuracy" not in text
+
+
+@pytest.mark.parametrize(
+    ("edit", "change"),
+    [
+        (lambda frame: frame.assign(dose=frame["dose"] + 0.5), "sha256 of the values [0-9a-f]{12} then"),
+        (lambda frame: frame.iloc[:30], "40 rows then, 30 now"),
+        (lambda frame: frame[frame.columns[::-1]], "features 'age', .* then, 'weight', .* now"),
+        (lambda frame: frame.rename(columns={"dose": "weight", "weight": "dose"}), "features 'age', .* then"),
+        (lambda frame: frame.replace("well", "whole"), "classes 'ill', 'well' then, 'ill', 'whole' now"),
+    ],
+    ids=["values", "rows", "order", "names", "classes"],
+)
+def test_figures_of_a_run_are_not_put_on_other_data(
+    call: Call, results: Path, edit: Callable[[pd.DataFrame], pd.DataFrame], change: str
+) -> None:
+    edit(pd.read_csv("mine.csv")).to_csv("mine.csv", index=False)
+    for option in (("--model", "m.joblib"), ("--python",)):
+        told = call("export", results, *option)
+        assert (told.code, told.out) == (3, "")
+        assert re.search(f"the data are not those of the run any more .*{change}.*\n.*--refit", told.err), told.err
+    assert not Path("m.joblib").exists()
+    told = call("export", results, "--model", "m.joblib", "--refit")
+    assert (told.code, "without the figures of the run" in told.err) == (0, True), told.err
+    card, text = json.loads(Path("m.joblib.card.json").read_text()), Path("m.joblib.card.md").read_text()
+    assert without_figures(card, text)
+    assert "chosen by a run on other data" in text
+
+
+def test_refitting_the_data_of_the_run_changes_nothing(call: Call, results: Path) -> None:
+    assert call("export", results, "--model", "m.joblib", "--refit").code == 0
+    card, text = json.loads(Path("m.joblib.card.json").read_text()), Path("m.joblib.card.md").read_text()
+    assert not without_figures(card, text)
+
+
+def test_what_shows_stored_results_needs_no_data(call: Call, results: Path) -> None:
+    """So that it cannot put them beside others."""
+    commands = [("plot",), ("report",), ("table",), ("compare",), ("stats",), ("export", "--crate", "crate")]
+
+    def shown() -> list[Any]:
+        shutil.rmtree("crate", ignore_errors=True)
+        answers = [call(name, results, *options) for name, *options in commands]
+        assert [each.code for each in answers] == [0] * len(commands), answers
+        written = {path: path.read_bytes() for path in Path("results").rglob("*") if path.is_file()}
+        return [written, *(each.out for each in answers[1:])]  # figures that are there already are not drawn again
+
+    before = shown()
+    Path("mine.csv").unlink()
+    assert shown() == before
+
+
+def test_a_file_that_changed_since_the_fit_is_no_held_out_one(call: Call, model: Path) -> None:
+    told = "mine.csv: has changed since the model was fitted on a file of this name"
+    assert told not in call("evaluate", model, "fresh.csv").err
+    pd.read_csv("mine.csv")[::-1].to_csv("mine.csv", index=False)
+    assert told in call("evaluate", model, "mine.csv").err
+
+
+def test_words_and_values_that_the_model_has_not_seen_are_counted(call: Call, results: Path) -> None:
+    assert call("export", results, "--ranking", "fisher", "--keep", 8, "--model", "model.joblib").code == 0
+    known = clinic(0)
+    known.to_csv("known.csv", index=False)
+    assert call("predict", "model.joblib", "known.csv").err == ""
+    known.loc[:3, "ward"] = "violet"
+    known.loc[4, "ward"] = "North"
+    known.loc[5, "ward"] = " south\u00a0"
+    known.loc[6:8, "dose"] = [99.0, -99.0, 98.0]
+    known.loc[9:19, "kind"] = None
+    known.to_csv("strange.csv", index=False)
+    for command in ("predict", "evaluate"):
+        read, strange, *others = call(command, "model.joblib", "strange.csv").err.splitlines()
+        assert "'ward' (1 rows, such as ' south\\xa0' as 'south')" in read
+        assert strange == (
+            "no word that the model knows: 'violet' in 4 rows of 'ward', 'North' in 1 row of 'ward' (it knows "
+            "'north'); outside the ranges of the card: 3 rows of 'dose'"
+        )
+        without = ["left out: 11 of 40 rows, without a class in 'kind'"]
+        assert others == (without if command == "evaluate" else [])
+    # The model itself reads words alike where it is loaded without fsvm.
+    plain = known.assign(ward=known["ward"].where(known.index != 5, "south"))
+    loaded = joblib.load("model.joblib")
+    np.testing.assert_array_equal(loaded.decision_function(known), loaded.decision_function(plain))
+
+
+def test_an_empty_field_that_the_model_cannot_fill_is_counted(call: Call, tmp_path: Path) -> None:
+    clinic(0).dropna().to_csv("whole.csv", index=False)
+    data = {"file": "whole.csv", "target": "kind", "categorical": "one-hot", "drop": ["patient"]}
+    Path("whole.yaml").write_text(yaml.safe_dump(CONFIG | {"dataset": data, "rankings": [{"method": "fisher"}]}))
+    assert call("run", "whole.yaml", "--jobs", "1").code == 0
+    assert call("export", "results/whole", "--ranking", "fisher", "--keep", 6, "--model", "m.joblib").code == 0
+    clinic(0).assign(age=1.0).to_csv("gaps.csv", index=False)
+    n = int(clinic(0)["ward"].isna().sum())
+    assert (
+        f"no word that the model knows: an empty field in {n} rows of 'ward'"
+        in call("predict", "m.joblib", "gaps.csv").err
+    )
 
 
 @pytest.mark.parametrize("out", ["crate", "crate.zip"])
