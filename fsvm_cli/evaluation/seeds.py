@@ -28,6 +28,11 @@ def random_stream(seed: int, *axes: str | int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(map(_spawn_key, axes))))
 
 
+def tie_seed(seed: int, split: int) -> int:
+    """Return the seed that breaks ties among features, the same for all methods on a split."""
+    return int(random_stream(seed, "ties", split).integers(2**31))
+
+
 def _spawn_key(axis: str | int) -> int:
     if isinstance(axis, int):
         return axis

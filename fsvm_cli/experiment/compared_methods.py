@@ -14,7 +14,7 @@ import numpy as np
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.learners.machine import LearnedMachine, Machine
 from fsvm_cli.ranking.always_keep import with_kept_first
-from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.base import tie_priority
 from fsvm_cli.ranking.kernel_descent import descent_kernel, kernel_at, weights_of_subset
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods
@@ -30,7 +30,7 @@ from fsvm_cli.spec.rankings import (
 from fsvm_cli.spec.schema import ORACLE, RELEVANT, selections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,7 +56,7 @@ class Ordering:
     columns : ndarray of int, shape (n_columns,)
         The first to be kept comes first.
     scores : tuple of float
-        Score of each feature; empty where nothing was ranked.
+        Score of each feature, in the order of their names; empty where nothing was ranked.
     converged : bool
         Whether every machine that the method trained reached its duality gap.
     chosen : dict of str to value
@@ -79,6 +79,10 @@ class TrialData(Protocol):
     def parts(self) -> Parts:
         """Training and test part, scaled."""
 
+    @property
+    def columns(self) -> NDArray[np.intp]:
+        """Which feature each column is."""
+
     def scaled(self, scaling: ScalingName) -> TrialData:
         """Scale the features once more by the training part."""
 
@@ -90,6 +94,11 @@ class TrialData(Protocol):
 
     def stream(self, *purpose: str) -> np.random.Generator:
         """Return the random stream of this split for a purpose."""
+
+
+def by_feature(values: Sequence[float] | NDArray[np.float64], trial: TrialData) -> tuple[float, ...]:
+    """Put values of the columns of a trial, if there are any, into the order of the features' names."""
+    return tuple(np.asarray(values, dtype=np.float64)[np.argsort(trial.columns)].tolist()) if len(values) else ()
 
 
 class ComparedMethod(ABC):
@@ -135,7 +144,7 @@ class AllFeatures(ComparedMethod):
     def order(self, trial: TrialData) -> Ordering:
         """Leave the features as they are; some classifiers find relevances of them."""
         columns = np.arange(trial.parts.X_train.shape[1])
-        scores = trial.learner(self.classifier).relevances
+        scores = by_feature(trial.learner(self.classifier).relevances, trial)
         return Ordering(trial.parts, columns, scores=scores, converged=True, chosen={})
 
     def identity(self) -> None:
@@ -163,9 +172,9 @@ class Ranked(ComparedMethod):
         if self.ranking.scaling is not None:
             trial = trial.scaled(self.ranking.scaling)
         ranker = trial.ranker(self.ranking, self.classifier)
-        best_first = order_of(ranker.scores_)
+        best_first = np.argsort(ranker.ranking_)
         columns = best_first[::-1] if self.ranking.order == "worst-first" else best_first
-        scores = tuple(map(float, ranker.scores_))
+        scores = by_feature(ranker.scores_, trial)
         return Ordering(trial.parts, columns, scores, converged=ranker.converged_, chosen=ranker.chosen_)
 
     def learner(self, trial: TrialData, ordering: Ordering) -> Learner:
@@ -258,8 +267,8 @@ class FurtherRandomOrder(Ranked):
         own = trial if self.ranking.scaling is None else trial.scaled(self.ranking.scaling)
         seed = int(trial.stream("ranking", self.ranking.method, f"order {self.number}").integers(2**31))
         ranker = self.ranking.estimator(random_state=seed).fit(own.parts.X_train, own.parts.y_train)
-        scores = tuple(map(float, ranker.scores_))
-        return Ordering(own.parts, order_of(ranker.scores_), scores, converged=True, chosen={})
+        scores = by_feature(ranker.scores_, trial)
+        return Ordering(own.parts, np.argsort(ranker.ranking_), scores, converged=True, chosen={})
 
     def identity(self) -> dict[str, Any]:
         """Name the method and the number of the order."""
@@ -285,7 +294,8 @@ class Selected(ComparedMethod):
     def order(self, trial: TrialData) -> Ordering:
         """Keep the features of the subset."""
         ranker = trial.ranker(self.selection.ranking, self.classifier)
-        kept = np.sort(self.selection.features(ranker.scores_))
+        priority = tie_priority(ranker.tie_seed, len(ranker.scores_))
+        kept = np.sort(self.selection.features(ranker.scores_, priority))
         parts = trial.parts
         kept_parts = replace(parts, X_train=parts.X_train[:, kept], X_test=parts.X_test[:, kept])
         chosen: Chosen = {"features": len(kept)}
@@ -386,7 +396,8 @@ class WithKept(ComparedMethod):
         """Put the features that are kept before the others."""
         ordering = self.ranked.order(trial)
         scores = with_kept_first(np.array(ordering.scores), self.kept)
-        return replace(ordering, columns=order_of(scores), scores=tuple(map(float, scores)))
+        columns = np.concatenate([self.kept, np.setdiff1d(ordering.columns, self.kept, assume_unique=True)])
+        return replace(ordering, columns=columns, scores=tuple(scores.tolist()))
 
     def learner(self, trial: TrialData, ordering: Ordering) -> Learner:
         """Choose as the ranking does."""
@@ -427,7 +438,7 @@ class Oracle(ComparedMethod):
 
     def order(self, trial: TrialData) -> Ordering:
         """Keep the known features, in their order."""
-        columns = list(self.features)
+        columns = np.argsort(trial.columns)[[*self.features]]
         parts = replace(trial.parts, X_train=trial.parts.X_train[:, columns], X_test=trial.parts.X_test[:, columns])
         return Ordering(parts, np.arange(len(columns)), scores=(), converged=True, chosen={})
 

@@ -14,7 +14,9 @@ from fsvm_cli.data.source import FixedSource, GeneratedSource, features_called
 from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.evaluation.metrics import has_positive_class, needs_scores
+from fsvm_cli.evaluation.seeds import random_stream, tie_seed
 from fsvm_cli.experiment.compared_methods import compared_methods_of, further_random_orders, oracle_of, with_kept
+from fsvm_cli.ranking.base import tie_priority
 from fsvm_cli.sources import code_of
 from fsvm_cli.spec.rankings import can_be_recommended
 
@@ -85,6 +87,16 @@ class Experiment:
         for split in range(self.config.protocol.splits + self.config.protocol.is_bootstrap):
             for n_train in self.n_test:
                 yield Trial(n_train, split)
+
+    def columns(self, split: int) -> NDArray[np.intp]:
+        """Return which feature each column of a split is."""
+        return self.source.column_order(random_stream(self.config.protocol.seed, "columns", split))
+
+    def priority(self, split: int) -> NDArray[np.intp]:
+        """Return which of the features that tie on a split comes first: the one with the least number here."""
+        priority = np.empty(self.source.n_features, dtype=np.intp)
+        priority[self.columns(split)] = tie_priority(tie_seed(self.config.protocol.seed, split), len(priority))
+        return priority
 
     @functools.cached_property
     def ends_in_recommendation(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import time
 import traceback
 from dataclasses import dataclass, field, replace
@@ -153,12 +154,16 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
         is_stratified = experiment.config.protocol.stratified
         split = drawn_split(dataset.y, groups, trial.n_train, n_test, rng, stratified=is_stratified)
     X = known_features(dataset, split.train)
+    columns = experiment.columns(trial.split)
+    if (np.diff(columns) < 0).any():
+        X = np.take(X, columns, axis=1)
+    names = [dataset.feature_names[feature] for feature in columns]
     X_train = X[split.train]
     scaling = fit_scaling(experiment.config.scaling, X_train)
     X_train = scaling.transform(X_train, overwrite=True)
     X_test = scaling.transform(X[split.test], overwrite=True)
-    check_input_range(X_train, dataset.feature_names)
-    check_input_range(X_test, dataset.feature_names, unseen=True)
+    check_input_range(X_train, names)
+    check_input_range(X_test, names, unseen=True)
     if groups is None and experiment.config.protocol.is_bootstrap:
         groups = np.arange(len(y))  # the copies of a row stay in one fold
     in_train, in_test = (None, None) if groups is None else (groups[split.train], groups[split.test])
@@ -185,6 +190,7 @@ class DrawnTrial:
     experiment : Experiment
     trial : Trial
     parts : Parts
+        With the columns in the order of `columns`.
     scaling : str or None
         That of the parts, where it is not the experiment's.
     axes : tuple of str or int
@@ -198,6 +204,16 @@ class DrawnTrial:
     axes: tuple[str | int, ...] = ()
     _learners: list[tuple[ExperimentClassifier, Learner]] = field(default_factory=list, init=False)
     _rankers: list[tuple[Ranking, Ranker]] = field(default_factory=list, init=False)
+
+    @functools.cached_property
+    def columns(self) -> NDArray[np.intp]:
+        """Which feature each column is."""
+        return self.experiment.columns(self.trial.split)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the columns."""
+        return [self.experiment.source.feature_names[feature] for feature in self.columns]
 
     def scaled(self, scaling: ScalingName) -> DrawnTrial:
         """Return the trial with features scaled by statistics of its training part."""
@@ -254,6 +270,10 @@ class DrawnTrial:
         # A search takes time, which methods that train no machine of the classifier need not wait for.
         arguments = self.learner(classifier).ranking_arguments() if passed_down - {"random_state"} else {}
         ranker = ranking.estimator(**arguments, random_state=int(rng.integers(2**31)))
+        ranker.tie_seed = int(self.stream("ties").integers(2**31))
+        for name in ranker.index_parameters:
+            feature = getattr(ranker, name)
+            setattr(ranker, name, None if feature is None else int(np.flatnonzero(self.columns == feature)[0]))
         parts = self.parts
         X, y, groups = parts.training_rows()
         if isinstance(ranker, LeakingRanker) and ranker.sees_test_part(ranking.parameters()):
@@ -272,6 +292,8 @@ class DrawnTrial:
         if is_shared and scaling in experiment.on_all_rows:
             return experiment.on_all_rows[scaling]
         parts = undivided_parts(*draw_data(experiment, self.trial), experiment.rows, scaling)
+        if not isinstance(experiment.source, FixedSource):
+            parts = replace(parts, X_train=parts.X_train[:, self.columns], X_test=parts.X_test[:, self.columns])
         axes = ("all rows",) if is_shared else ("all rows", self.trial.split)
         whole = DrawnTrial(experiment, self.trial, parts, scaling, axes)
         if is_shared:

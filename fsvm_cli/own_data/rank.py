@@ -54,9 +54,6 @@ if TYPE_CHECKING:
 
     QValues = Callable[..., NDArray[np.float64]]
 
-INDEX_PARAMETERS = {"task"}
-"""Parameters of methods that are the index of a feature."""
-
 
 def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], None]) -> DataSource:
     """Open a file of the user's own, or a built-in data set.
@@ -564,7 +561,7 @@ def _ranked_features(X: Matrix, request: RankingRequest) -> NDArray[np.intp]:
     All where none varies, or where a parameter of the method is the index of a feature.
     """
     varying = np.flatnonzero(value_ranges(X))
-    sees_all = not len(varying) or request.parameters.keys() & INDEX_PARAMETERS
+    sees_all = not len(varying) or request.parameters.keys() & request.method.index_parameters
     return np.arange(X.shape[1]) if sees_all else varying
 
 

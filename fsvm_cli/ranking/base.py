@@ -207,6 +207,9 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     takes_sample_weight: ClassVar[bool] = False
     """Whether `fit` takes ``sample_weight``; see `SampleWeightRanker`."""
 
+    index_parameters: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that are the index of a feature."""
+
     pair_matrices: ClassVar[int] = 0
     """Matrices of all pairs of samples that the method holds at a time, 0 where none need be."""
 

@@ -147,6 +147,7 @@ class MultiTask(RadiusMargin):
     """
 
     method = "multi-task"
+    index_parameters = frozenset({"task"})
 
     search: Literal["backward"] = "backward"
     task: Annotated[int, Ge(0)] | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.ranking.base import RELATIVE_ROUNDING, order_of
+from fsvm_cli.ranking.base import RELATIVE_ROUNDING, order_of, tie_priority
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.base import Ranker
 
 
-def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+def ranks_of(scores: NDArray[np.float64], priorities: NDArray[np.intp]) -> NDArray[np.intp]:
     """Rank the features of each trial, 1 is best.
 
     Parameters
     ----------
     scores : ndarray, shape (n_trials, n_features)
+    priorities : ndarray of int, shape (n_trials, n_features)
+        Of features that tie in a trial that with the least number has the better rank.
     """
     ranks = np.empty(scores.shape, dtype=np.intp)
-    for row, of_one_trial in zip(ranks, scores, strict=True):
-        row[order_of(of_one_trial)] = np.arange(1, len(of_one_trial) + 1)
+    for row, of_one_trial, priority in zip(ranks, scores, priorities, strict=True):
+        row[order_of(of_one_trial, priority)] = np.arange(1, len(of_one_trial) + 1)
     return ranks
 
 
@@ -51,13 +53,22 @@ def by_mean_rank(rankers: Sequence[Ranker]) -> Ranker:
         return first
     mean = copy.copy(first)
     mean.scores_ = len(first.scores_) - np.mean([ranker.ranking_ for ranker in rankers], axis=0)
-    mean.ranking_ = ranks_of(mean.scores_[None])[0]
+    priority = tie_priority(first.tie_seed, len(mean.scores_))
+    mean.ranking_ = ranks_of(mean.scores_[None], priority[None])[0]
     mean.support_ = mean.ranking_ <= np.count_nonzero(first.support_)
     mean.converged_ = all(ranker.converged_ for ranker in rankers)
     return mean
 
 
-def most_relevant(shares: NDArray[np.float64], relevance: float) -> NDArray[np.intp]:
+def mid_ranks_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rank the features of each trial, 1 is best; those that tie share the mean of their ranks."""
+    columns = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
+    return (ranks_of(scores, columns) + ranks_of(scores, -columns)) / 2
+
+
+def most_relevant(
+    shares: NDArray[np.float64], relevance: float, priority: NDArray[np.intp] | None = None
+) -> NDArray[np.intp]:
     """Return the fewest features, the best first, whose shares reach or exceed a relevance.
 
     Parameters
@@ -66,25 +77,29 @@ def most_relevant(shares: NDArray[np.float64], relevance: float) -> NDArray[np.i
         Not negative, with the sum 1; see `scores_are_shares`.
     relevance : float
         ω, between 0 and 1.
+    priority : ndarray of int, shape (n_features,), optional
+        As of `order_of`.
 
     Returns
     -------
     ndarray of int
         Feature indices, the best first; at least one.
     """
-    order = order_of(shares)
+    order = order_of(shares, priority)
     reached = np.cumsum(shares[order])
     # A sum that is the relevance up to rounding has reached it.
     n_kept = int(np.count_nonzero(reached < relevance - RELATIVE_ROUNDING)) + 1
     return order[:n_kept]
 
 
-def least_relevant(shares: NDArray[np.float64], relevance: float) -> NDArray[np.intp]:
+def least_relevant(
+    shares: NDArray[np.float64], relevance: float, priority: NDArray[np.intp] | None = None
+) -> NDArray[np.intp]:
     """Return the features, the best first, that are left when the others have reached the rest of the relevance.
 
     Parameters
     ----------
-    shares : ndarray, shape (n_features,)
+    shares, priority
         As for `most_relevant`.
     relevance : float
         ω, between 0 and 1: those that are left have no more.
@@ -99,7 +114,7 @@ def least_relevant(shares: NDArray[np.float64], relevance: float) -> NDArray[np.
     ValueError
         If none is left.
     """
-    left = order_of(shares)[len(most_relevant(shares, 1.0 - relevance)) :]
+    left = order_of(shares, priority)[len(most_relevant(shares, 1.0 - relevance, priority)) :]
     if not len(left):
         raise ValueError(f"no feature is left where the others have a relevance of {1.0 - relevance:g}")
     return left

@@ -134,6 +134,8 @@ class CompleteTrials:
         no classifier, or the classes of the part leave a figure of merit undefined.
     scores : ndarray, shape (n_trials, n_features)
         Scores of the features; no columns where nothing was ranked.
+    priorities : ndarray of int, shape (n_trials, n_features)
+        Which of the features that tie comes first.
     converged : ndarray of bool, shape (n_trials, n_sizes)
         Whether the ranking's machines and the subset's reached their duality gap.
     facts : dict of str to ndarray, shape (n_trials,)
@@ -158,6 +160,7 @@ class CompleteTrials:
     sizes: tuple[int, ...]
     values: dict[tuple[str, str], NDArray[np.float64]]
     scores: NDArray[np.float64]
+    priorities: NDArray[np.intp]
     converged: NDArray[np.bool_]
     facts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     intervals: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
@@ -266,6 +269,7 @@ def _joined(blocks: Sequence[CompleteTrials]) -> CompleteTrials:
         sizes=first.sizes,
         values={which: np.concatenate([block.values[which] for block in blocks]) for which in first.values},
         scores=np.concatenate([block.scores for block in blocks]),
+        priorities=np.concatenate([block.priorities for block in blocks]),
         converged=np.concatenate([block.converged for block in blocks]),
         facts={name: np.concatenate([block.facts[name] for block in blocks]) for name in first.facts},
         intervals=first.intervals,
@@ -298,6 +302,7 @@ def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> Complet
             for which, found in _values(experiment, metric, confusions, outcomes)
         },
         scores=np.array([outcome.scores for outcome in outcomes]),
+        priorities=np.array([experiment.priority(split) for split in complete]),
         converged=_converged(outcomes, experiment.sizes),
         facts=_facts(confusions["test"][:, -1]),
         intervals=_intervals(experiment, confusions["test"][0], outcomes) if is_single else {},

@@ -210,7 +210,7 @@ def _of_ranking(  # noqa: PLR0917 - one call
     sign, ratio = direction(metric), test_to_train(experiment, n_train, n_test)
     best = int(np.argmax(np.nan_to_num(values.mean(axis=0), nan=-np.inf)))
     is_used = np.isin(trials.splits, splits)
-    ranks = ranks_of(trials.scores[is_used])
+    ranks = ranks_of(trials.scores[is_used], trials.priorities[is_used])
     there, at_best = (
         interval_for_new_rows(
             experiment,

@@ -144,7 +144,7 @@ def summarise_selection(experiment: Experiment, collected: Mapping[tuple[str, in
 
 def _rows(experiment: Experiment, trials: CompleteTrials, *, reverse: bool) -> Iterator[tuple[object, ...]]:
     n_features = trials.scores.shape[1]
-    ranks = ranks_of(trials.scores)
+    ranks = ranks_of(trials.scores, trials.priorities)
     if reverse:
         ranks = n_features + 1 - ranks
     relevant = experiment.source.relevant_features
@@ -201,12 +201,12 @@ def summarise(
         ranking have the digits that the largest has.
     """
     curves = [(label, n_train, *row) for (label, n_train), trials in collected.items() for row in _curve_rows(trials)]
-    scores_of: dict[str, list[NDArray[np.float64]]] = {}
+    trials_of: dict[str, list[CompleteTrials]] = {}
     for (label, _), trials in collected.items():
         if trials.scores.shape[1]:
-            scores_of.setdefault(label, []).append(trials.scores)
+            trials_of.setdefault(label, []).append(trials)
     names = experiment.source.feature_names
-    scores = [row for label, found in scores_of.items() for row in _score_rows(label, names, np.concatenate(found))]
+    scores = [row for label, found in trials_of.items() for row in _score_rows(label, names, found)]
     table = pd.DataFrame(curves, columns=CURVES)
     if experiment.ends_in_recommendation:
         limits = [each for trials in collected.values() for each in _limits_for_new_rows(experiment, trials)]
@@ -260,11 +260,12 @@ def summarise_changes(collected: Mapping[tuple[str, int], CompleteTrials]) -> pd
     return pd.DataFrame(rows, columns=CURVES[:-1])
 
 
-def _score_rows(label: str, names: Sequence[str], scores: NDArray[np.float64]) -> Iterator[tuple[object, ...]]:
+def _score_rows(label: str, names: Sequence[str], found: Sequence[CompleteTrials]) -> Iterator[tuple[object, ...]]:
+    scores = np.concatenate([trials.scores for trials in found])
     of_features = np.ascontiguousarray(scores.T)
     stds = of_features.std(axis=1, ddof=1) if len(scores) > 1 else np.full(len(of_features), np.nan)
     spreads = rounded_alike(np.column_stack([of_features.mean(axis=1), stds]), DIGITS_OF_MACHINES)
-    mean_ranks = ranks_of(scores).mean(axis=0)
+    mean_ranks = ranks_of(scores, np.concatenate([trials.priorities for trials in found])).mean(axis=0)
     for name, (mean, std), mean_rank in zip(names, spreads, mean_ranks, strict=True):
         yield label, name, mean, std, mean_rank, len(scores)
 

@@ -237,6 +237,10 @@ class Trials:
         self._refuse(_are_short(found.converged))
         return Curve(found.sizes, found.values[metric, part])
 
+    def priorities(self, ranking: str) -> NDArray[np.intp]:
+        """Which of the features that tie comes first in each trial."""
+        return self._of(ranking).priorities
+
     def scores(self, ranking: str) -> NDArray[np.float64]:
         """Scores of the features in each trial."""
         scores = self._of(ranking).scores

@@ -111,12 +111,12 @@ class Selection:
             return f"{self.ranking.label}, {'worst' if self.least else 'best'} {self.amount}"
         return f"{self.ranking.label}, {'least' if self.least else 'most'} relevant {self.amount:g}"
 
-    def features(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the features of the subset, the best first."""
+    def features(self, scores: NDArray[np.float64], priority: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the features of the subset, the best first; of those that tie the least `priority` comes first."""
         if isinstance(self.amount, int):
-            order = order_of(scores)
+            order = order_of(scores, priority)
             return order[len(order) - self.amount :] if self.least else order[: self.amount]
-        return (least_relevant if self.least else most_relevant)(scores, self.amount)
+        return (least_relevant if self.least else most_relevant)(scores, self.amount, priority)
 
 
 def selections(subsets: object, rankings: Iterable[Ranking]) -> list[Selection]:

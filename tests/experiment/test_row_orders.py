@@ -57,14 +57,16 @@ def test_the_elimination_is_that_of_scikit_learn(rng: np.random.Generator) -> No
     y = (X[:, 0] + 0.3 * rng.standard_normal(30) > 0).astype(int)
     machine = SVC(kernel="linear", tol=1e-6)
     expected = RFE(machine, n_features_to_select=1).fit(X, y).ranking_
-    np.testing.assert_array_equal(np.argsort(_eliminated(machine, X, y)) + 1, expected)
+    np.testing.assert_array_equal(np.argsort(_eliminated(machine, X, y, RecursiveFeatureElimination())) + 1, expected)
 
 
 def test_the_elimination_of_several_classes_is_that_of_rfe(rng: np.random.Generator) -> None:
     X = rng.standard_normal((40, 6))
     y = np.digitize(X[:, 0] + X[:, 1] + 0.3 * rng.standard_normal(40), [-0.7, 0.7])
     expected = RecursiveFeatureElimination(tolerance=1e-9).fit(X, y).ranking_
-    np.testing.assert_array_equal(np.argsort(_eliminated(SVC(kernel="linear", tol=1e-9), X, y)) + 1, expected)
+    np.testing.assert_array_equal(
+        np.argsort(_eliminated(SVC(kernel="linear", tol=1e-9), X, y, RecursiveFeatureElimination())) + 1, expected
+    )
     eliminated = np.argsort(-expected)[:-1].tolist()
     bounds = _bounds(X, y, 1.0, eliminated, np.arange(6))
     assert len(bounds) == 5

@@ -51,8 +51,8 @@ def test_mifs_prefers_what_is_new_to_a_copy() -> None:
     y = np.arange(400) % 4
     high, low = (y // 2).astype(float), np.where(rng.random(400) < 0.1, 1 - y % 2, y % 2).astype(float)
     X = np.column_stack([high, high, low])
-    np.testing.assert_array_equal(Mifs(beta=1.0).fit(X, y).ranking_, [1, 3, 2])
-    np.testing.assert_array_equal(Mifs(beta=0.0).fit(X, y).ranking_, [1, 2, 3])
+    assert Mifs(beta=1.0).fit(X, y).ranking_[2] == 2
+    assert Mifs(beta=0.0).fit(X, y).ranking_[2] == 3
 
 
 def conditional_by_the_definition(feature: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:
@@ -110,7 +110,7 @@ def test_koller_sahami_drops_one_of_two_copies_and_keeps_the_other() -> None:
     copy = np.where(rng.random(300) < 0.1, 1 - y, y)
     weak = np.where(rng.random(300) < 0.35, 1 - y, y)
     ranks = KollerSahami(blanket_size=1).fit(np.column_stack([copy, copy, weak]).astype(float), y).ranking_
-    np.testing.assert_array_equal(ranks, [1, 3, 2])
+    assert ranks[2] == 2
 
 
 # Values that differ by less than rounding count as one; those that are drawn differ by more, or not at all.

@@ -47,6 +47,7 @@ def trials(scores: list[list[float]], accuracy: list[float]) -> CompleteTrials:
         sizes=(1, 2, 3, 4),
         values={("accuracy", "test"): values, ("accuracy", "train"): values},
         scores=np.array(scores),
+        priorities=np.tile(np.arange(4), (N_SPLITS, 1)),
         converged=np.ones((N_SPLITS, 4), dtype=bool),
         facts={},
         intervals={},

@@ -63,6 +63,7 @@ def samples_of(test: NDArray[np.float64], scores: NDArray[np.float64] | None = N
         sizes=tuple(range(1, n_sizes + 1)),
         values={("accuracy", "test"): test, ("accuracy", "train"): test},
         scores=np.zeros((n_trials, n_sizes)) if scores is None else scores,
+        priorities=np.tile(np.arange(n_sizes if scores is None else scores.shape[1]), (n_trials, 1)),
         converged=np.ones(test.shape, dtype=bool),
     )
     return dataclasses.replace(samples, **changes)

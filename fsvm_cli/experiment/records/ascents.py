@@ -67,13 +67,14 @@ class AscentRecord(Record):
 
     def ascents(self, trial: DrawnTrial) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield the label of each compared method that is shown with the table of its ascents; features have names."""
-        names = [f"{LENGTH_SCALE_PREFIX}{name}" for name in trial.experiment.source.feature_names]
+        names = [f"{LENGTH_SCALE_PREFIX}{name}" for name in trial.feature_names]
+        in_order = [f"{LENGTH_SCALE_PREFIX}{name}" for name in trial.experiment.source.feature_names]
         for label, tuned in self.tuned(trial):
             steps = pd.DataFrame(tuned.diagnostics_["ascent"])
-            # On a training part features have no names: their columns stand in the order of the data.
+            # On a training part features have no names: their columns stand in the order of the trial.
             lengths = [name for name in steps if str(name).startswith(LENGTH_SCALE_PREFIX)]
             others = [name for name in steps if " of " not in str(name)]
-            yield label, steps[[*others, *lengths]].set_axis([*others, *names], axis=1)
+            yield label, steps[[*others, *lengths]].set_axis([*others, *names], axis=1)[[*others, *in_order]]
 
 
 def _bayesian(config: Config) -> list[int]:
@@ -114,7 +115,7 @@ class LengthScales(AscentRecord):
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Take the ends of the ascents."""
         X = trial.parts.X_train
-        varies = np.not_equal(X, X[0]).any(axis=0)
+        varies = np.not_equal(X, X[0]).any(axis=0)[np.argsort(trial.columns)]
         rows = []
         for label, steps in self.ascents(trial):
             for machine, ascent in steps.groupby("machine"):

@@ -71,7 +71,9 @@ class DecisionField(Record):
             ranking.parameters()["epsilon"],
         )
         points = pd.DataFrame({"class": parts.y_train, "alpha": alpha, "in_region": np.isin(np.arange(len(X)), region)})
-        return {"points": _at(svm, X).join(points), "field": _at(svm, _grid_around(X))}
+        places = np.argsort(trial.columns)
+        grid = _grid_around(X[:, places])[:, trial.columns]
+        return {"points": _at(svm, X, places).join(points), "field": _at(svm, grid, places)}
 
 
 def _grid_around(X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -81,13 +83,14 @@ def _grid_around(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
-def _at(svm: SVM, X: NDArray[np.float64]) -> pd.DataFrame:
-    gradient = svm.input_gradient(X)[0]
+def _at(svm: SVM, X: NDArray[np.float64], places: NDArray[np.intp]) -> pd.DataFrame:
+    gradient = svm.input_gradient(X)[0][:, places]
+    decision_value, X = svm.decision_function(X), X[:, places]
     return pd.DataFrame(
         {
             "x1": X[:, 0],
             "x2": X[:, 1],
-            "decision_value": svm.decision_function(X),
+            "decision_value": decision_value,
             "gradient_x1": gradient[:, 0],
             "gradient_x2": gradient[:, 1],
         }

@@ -34,11 +34,13 @@ class DescentPathRecord(Record):
         """Follow the feature weights of kernels along their descents."""
         paths = []
         config = trial.experiment.config
-        weight_names = [f"{WEIGHT_PREFIX}{name}" for name in trial.experiment.source.feature_names]
+        weight_names = [f"{WEIGHT_PREFIX}{name}" for name in trial.feature_names]
+        in_order = [f"{WEIGHT_PREFIX}{name}" for name in trial.experiment.source.feature_names]
         for ranking in self.rankings(config):
             ranker = trial.ranker(ranking, config.classifier_of(ranking))
             path = pd.DataFrame(ranker.diagnostics_["path"])
-            path.columns = [*path.columns[: -len(weight_names)], *weight_names]
+            others = path.columns[: -len(weight_names)]
+            path = path.set_axis([*others, *weight_names], axis=1)[[*others, *in_order]]
             path.insert(0, "ranking", ranking.label)
             paths += [_thinned(descent) for _, descent in path.groupby("machine")]
         return {"path": pd.concat(paths, ignore_index=True)}

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.ranking.base import order_of
 from fsvm_cli.validation_errors import Issue
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class DistributionDistance(Record):
         """Count samples up to each value of each of the best features."""
         config, parts = trial.experiment.config, trial.parts
         (ranking,) = self.rankings(config)
-        best = order_of(trial.ranker(ranking, config.classifier_of(ranking)).scores_)[:N_FEATURES_SHOWN]
+        best = np.argsort(trial.ranker(ranking, config.classifier_of(ranking)).ranking_)[:N_FEATURES_SHOWN]
         tables = []
         for feature in best.tolist():
             column = parts.X_train[:, feature]
@@ -59,6 +58,6 @@ class DistributionDistance(Record):
                 name: np.searchsorted(np.sort(samples), values, side="right") / len(samples)
                 for name, samples in (("all_samples", column), ("in_class", column[parts.y_train == 1]))
             }
-            name = trial.experiment.source.feature_names[feature]
+            name = trial.feature_names[feature]
             tables.append(pd.DataFrame({"feature": name, "value": values, **shares}))
         return {"distributions": pd.concat(tables, ignore_index=True)}

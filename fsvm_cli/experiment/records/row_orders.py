@@ -77,7 +77,7 @@ class RowOrders(Record):
         rows = trial.parts.all_rows()
         X, y = fit_scaling(trial.experiment.config.scaling, rows.X).transform(rows.X), rows.y
         certified = ranking.estimator(**own, random_state=0).set_params(certify=True).fit(X, y)
-        C, names = float(certified.C), trial.experiment.source.feature_names
+        C, names = float(certified.C), trial.feature_names
         exact = order_of(certified.scores_).tolist()
         copies = classes_of_copies(np.ascontiguousarray(X.T), None)
         sizes = [size for size in SIZES if size < X.shape[1]]

@@ -92,6 +92,9 @@ class Findings(Protocol):
     def scores(self, ranking: str) -> NDArray[np.float64]:
         """Scores of the features in each trial, shape (n_trials, n_features)."""
 
+    def priorities(self, ranking: str) -> NDArray[np.intp]:
+        """Which of the features that tie comes first in each trial: that of the least number here."""
+
     def of_scores(
         self,
         ranking: str,

@@ -212,7 +212,7 @@ class SelectedFeaturesClaim(Claim):
         claimed = np.array([name in self.features for name in findings.feature_names])
 
         def selects_exactly(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-            best = ranks_of(scores) <= len(self.features)
+            best = ranks_of(scores, findings.priorities(self.ranking)) <= len(self.features)
             selected = best if self.threshold is None else scores >= self.threshold
             return np.asarray((selected == claimed).all(axis=1), dtype=np.float64)
 

@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from scipy.special import ndtri
 
 from fsvm_cli.evaluation.statistics import CONFIDENCE, mean_interval, p_value
-from fsvm_cli.ranking.ranks import ranks_of
+from fsvm_cli.ranking.ranks import mid_ranks_of, ranks_of
 from fsvm_cli.spec.claims.base import (
     Claim,
     Judgement,
@@ -305,8 +305,8 @@ class CorrelationClaim(Claim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Compare the interval of the mean correlation with the least that counts."""
-        prepared = np.asarray if self.of == "scores" else ranks_of
-        scores = {label: _standardised(prepared(findings.scores(label)).astype(np.float64)) for label in self.between}
+        prepared = np.asarray if self.of == "scores" else mid_ranks_of
+        scores = {label: _standardised(prepared(findings.scores(label))) for label in self.between}
         pairs = {
             (one, other): mean_interval(np.mean(scores[one] * scores[other], axis=1).round(CORRELATION_DECIMALS))
             for one, other in itertools.combinations(self.between, 2)
@@ -379,7 +379,7 @@ class TopFeaturesClaim(Claim):
         n_claimed = len(self.features)
 
         def share(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-            ranks = ranks_of(scores if self.end == "best" else -scores)
+            ranks = ranks_of(scores if self.end == "best" else -scores, findings.priorities(self.ranking))
             return np.asarray((ranks[:, claimed] <= n_claimed).sum(axis=1) / n_claimed)
 
         found = mean_interval(findings.of_scores(self.ranking, share, (0, 1)))
