@@ -35,6 +35,7 @@ from fsvm_cli.ranking.registry import advice_on_sparse, ranking_methods, reason_
 from fsvm_cli.spec.classifiers import BayesianBase, Classifier, LearnedKernel, TunedMachineSpec
 from fsvm_cli.spec.schema import RELEVANT, ChosenSubsets
 from fsvm_cli.svm import KERNELS
+from fsvm_cli.svm.kernels.registry import as_kernel
 from fsvm_cli.validation_errors import Issue
 
 if TYPE_CHECKING:
@@ -388,7 +389,7 @@ def _issues_of_kernels(config: Config) -> Iterator[Issue]:
             continue
         kernels = [classifier.kernel_object()]
         for step in classifier.tune or ():
-            kernels = [kernel for each in step.kernels for kernel in each.objects()] or kernels
+            kernels = [as_kernel(kernel) for each in step.kernels for kernel in each.objects()] or kernels
         refusals = [refusal for kernel in kernels if (refusal := _refusal(method, kernel))]
         if len(refusals) == len(kernels):
             yield Issue(("rankings", index, "method"), f"{refusals[0]}; choose another method, or kernel")

@@ -29,7 +29,7 @@ from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.kernels import fields_in_configs
 from fsvm_cli.spec.rankings import TRAINING_ROWS
-from fsvm_cli.svm import grid_search
+from fsvm_cli.svm import grid_search, kernel_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,7 +90,7 @@ def tuned(
         kernels = [kernel for candidates in step.kernels for kernel in candidates.objects()]
         svm = machine.svm
         found = grid_search(
-            kernels or [machine.kernel],
+            [kernel_for(kernel, X) for kernel in kernels or [svm.kernel]],
             step.C or [svm.C],
             X,
             y,

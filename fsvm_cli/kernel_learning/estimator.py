@@ -15,8 +15,9 @@ from fsvm_cli.kernel_learning.margin import LearnedSum, Margin
 from fsvm_cli.kernel_learning.qcqp import learn_weights
 from fsvm_cli.kernel_learning.sdp import learn_signed_weights
 from fsvm_cli.numerics import one_blas_thread
-from fsvm_cli.svm import ConvergenceError, DualProblem, Kernel, UnitDiagonal, WeightedSum, duality_gap, kernel_from_name
+from fsvm_cli.svm import ConvergenceError, DualProblem, Kernel, UnitDiagonal, WeightedSum, duality_gap, kernel_for
 from fsvm_cli.svm.base import KernelMachine
+from fsvm_cli.svm.kernels.registry import as_kernel
 from fsvm_cli.svm.labels import machine_labels
 from fsvm_cli.svm.solvers.solve import solve
 
@@ -83,7 +84,7 @@ class LearnedKernelSVM(KernelMachine):
     Parameters
     ----------
     kernels : sequence of str or Kernel
-        The base kernels, at least one, all positive semidefinite.
+        The base kernels, at least one, all positive semidefinite; by a name as of `SVM`.
     combine : {"qcqp", "sdp", "alignment", "centred-alignment"}
         How to learn their weights: for the largest margin with weights that are not negative, or of either sign with a
         sum that is positive semidefinite; by the alignment of the sum with the labels, of kernels as they are or
@@ -184,7 +185,7 @@ output_factors_, n_features_in_, feature_names_in_
             If weights or a machine miss their gap and `on_failure` is "raise".
         """
         X, codes = self._to_learn(X, y)
-        margin, kernels = Margin(self.margin, self.C), self._kernels_asked_for()
+        margin, kernels = Margin(self.margin, self.C), self._kernels_asked_for(X)
         rows = X if X_unlabelled is None else _stacked(X, self._validated_rows(X_unlabelled))
         known = [kernel.positive_semidefinite for kernel in kernels]
         grams = GramMatrices.of([kernel.gram(rows, rows) for kernel in kernels], X.shape[0], known_semidefinite=known)
@@ -234,10 +235,10 @@ output_factors_, n_features_in_, feature_names_in_
             self.duality_gap_[m] = max(self.duality_gap_[m], own, found.gap_above(own))
         self.converged_ &= self.duality_gap_ <= self.tolerance
 
-    def _kernels_asked_for(self) -> list[Kernel]:
+    def _kernels_asked_for(self, X: Any = None) -> list[Kernel]:
         if isinstance(self.kernels, str | Kernel) or not len(self.kernels):
             raise ValueError("kernels must be a list of one kernel or more")
-        kernels = [kernel if isinstance(kernel, Kernel) else kernel_from_name(kernel) for kernel in self.kernels]
+        kernels = [as_kernel(kernel) if X is None else kernel_for(kernel, X) for kernel in self.kernels]
         return [UnitDiagonal(kernel) for kernel in kernels] if self.unit_diagonal else kernels
 
 

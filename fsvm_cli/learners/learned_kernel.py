@@ -9,8 +9,9 @@ import numpy as np
 
 from fsvm_cli.kernel_learning.estimator import MACHINE_TOLERANCE, LearnedKernelSVM
 from fsvm_cli.learners.base import MACHINE_FOUND, Learner, MeasuredCurves
-from fsvm_cli.svm import ConvergenceError, UnitDiagonal
+from fsvm_cli.svm import ConvergenceError, UnitDiagonal, kernel_for
 from fsvm_cli.svm.compiled import EPSILON
+from fsvm_cli.svm.kernels.registry import as_kernel
 from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.large.linear_problem import LinearProblem
@@ -35,7 +36,7 @@ class LearnedKernelMachine(Learner):
         Whether the features of the test part, without its classes, take part in learning the weights.
     """
 
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[Kernel | str, ...]
     combine: Combine
     margin: MarginKind
     C: float
@@ -102,7 +103,8 @@ class LearnedKernelMachine(Learner):
         classes = np.unique(y_train)
         if self.margin != "hard" or len(self.kernels) != 1 or len(classes) != 2:
             return None
-        kernel = UnitDiagonal(self.kernels[0]) if self.unit_diagonal else self.kernels[0]
+        alone = kernel_for(self.kernels[0], A)
+        kernel = UnitDiagonal(alone) if self.unit_diagonal else alone
         train, test = kernel.explicit_features(A), kernel.explicit_features(B)
         if train is None or test is None:
             return None
@@ -116,7 +118,7 @@ class LearnedKernelMachine(Learner):
         if not (y * outputs > rounding).all():
             return None
         margin = 2.0 * float((y * outputs).min()) / float(np.linalg.norm(machine.w))
-        measures = {MACHINE_FOUND: 1.0, "margin": margin, f"weight 1 ({self.kernels[0].name})": 1.0}
+        measures = {MACHINE_FOUND: 1.0, "margin": margin, f"weight 1 ({alone.name})": 1.0}
         train_predicted, test_predicted = (
             classes[(values > 0.0).astype(np.intp)] for values in (outputs, test @ machine.w + machine.bias)
         )
@@ -130,7 +132,7 @@ class LearnedKernelMachine(Learner):
             of_class = "" if len(machine.weights_) == 1 else f", class {machine.classes_[number]}"
             measures[f"margin{of_class}"] = float(machine.margin_[number])
             for nth, (kernel, weight) in enumerate(zip(self.kernels, weights, strict=True), start=1):
-                measures[f"weight {nth} ({kernel.name}){of_class}"] = float(weight)
+                measures[f"weight {nth} ({as_kernel(kernel).name}){of_class}"] = float(weight)
             if self.margin == "learned-2-norm":
                 measures[f"ridge{of_class}"] = float(machine.ridge_[number])
         return measures

@@ -18,6 +18,7 @@ from fsvm_cli.learners.base import (
 )
 from fsvm_cli.svm import SVM, nested_curves
 from fsvm_cli.svm.costs import weighted_bounds
+from fsvm_cli.svm.kernels.registry import kernel_for
 from fsvm_cli.svm.nystroem import NystroemSVM
 from fsvm_cli.svm.routing import needs_a_cache
 from fsvm_cli.svm.solvers.solve import StoppedLibsvm
@@ -85,10 +86,17 @@ class Machine(Learner):
         y: NDArray[np.intp],  # noqa: ARG002 - nothing is chosen
         groups: NDArray[np.intp] | None,  # noqa: ARG002
     ) -> Learner:
-        """Return the learner for this number of rows: approximate above the limit."""
+        """Return the learner for these rows: with kernels in proportion to them, and approximate above the limit."""
+        machine = self.scaled_to(X)
         if self.approximation is None or X.shape[0] <= self.approximation.above:
-            return self
-        return NystroemMachine(self, self.approximation)
+            return machine
+        return NystroemMachine(machine, self.approximation)
+
+    def scaled_to(self, X: NDArray[np.float64]) -> Machine:
+        """Return the machine with an object for each kernel that is by its name, in proportion to the distances."""
+        named = self.svm.class_kernels or {}
+        own = {code: kernel_for(kernel, X) for code, kernel in named.items()}
+        return self.with_parameters(kernel=kernel_for(self.svm.kernel, X), class_kernels=own or None)
 
     def for_labels(self, labels: Mapping[int, Any]) -> Machine:
         """Name the classes of kernels and weights by labels."""
@@ -130,9 +138,10 @@ class Machine(Learner):
 
     @property
     def kernel(self) -> Kernel:
-        """The machine's kernel; configs name an object, never a name alone."""
-        assert not isinstance(self.svm.kernel, str)
-        return self.svm.kernel
+        """The machine's kernel, once it is scaled to the training rows."""
+        kernel: Kernel | str = self.svm.kernel
+        assert not isinstance(kernel, str)
+        return kernel
 
     @property
     def is_plain(self) -> bool:

@@ -19,10 +19,7 @@ from fsvm_cli.validation_errors import in_words
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from fsvm_cli.data.dataset import Matrix
-    from fsvm_cli.learners.machine import Machine
     from fsvm_cli.ranking.base import Ranker
     from fsvm_cli.spec.classifiers import Classifier
 
@@ -67,25 +64,18 @@ class RankingRequest:
         ranking_arguments: dict[str, Any] = {}
         chosen: tuple[str, ...] = ()
         if self.classifier is not None:
-            machine = self.classifier.machine(class_names)
-            if "theta" not in self.classifier.model_fields_set and isinstance(X, np.ndarray):
-                machine, chosen = _with_scaled_kernel(machine, X)
+            machine = self.classifier.machine(class_names).scaled_to(X)
+            if isinstance(self.classifier.kernel_or_name(), str) and isinstance(X, np.ndarray):
+                chosen = (_in_proportion(machine.kernel),)
             ranking_arguments = machine.ranking_arguments()
         ranking_arguments["random_state"] = int(random_stream(SEED, "ranking", self.method.method).integers(2**31))
         taken = {name: ranking_arguments[name] for name in ranking_arguments.keys() & self.method.passed_down}
         return self.method(**self.parameters, **taken), chosen
 
 
-def _with_scaled_kernel(machine: Machine, X: NDArray[np.float64]) -> tuple[Machine, tuple[str, ...]]:
-    from fsvm_cli.svm.kernels.exponential import ExponentialKernel  # noqa: PLC0415 - brings the kernels
-
-    kernel = machine.kernel
-    if not isinstance(kernel, ExponentialKernel):
-        return machine, ()
-    kernel = kernel.scaled_to(X)
+def _in_proportion(kernel: Any) -> str:
     why = "in proportion to the distances between the rows; theta=... says otherwise"
-    remark = f"theta of the {kernel.name} kernel is {kernel.theta:.4g}, {why}"
-    return machine.with_parameters(kernel=kernel), (remark,)
+    return f"theta of the {kernel.name} kernel is {kernel.theta:.4g}, {why}"
 
 
 def ranking_request(

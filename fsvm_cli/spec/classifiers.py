@@ -21,6 +21,7 @@ from fsvm_cli.spec.kernels import SYNONYMS, AnyKernel, KernelSpec, models_of_ker
 from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - pydantic reads it
 from fsvm_cli.svm import SVM
 from fsvm_cli.svm.costs import CUnit  # noqa: TC001 - pydantic reads it
+from fsvm_cli.svm.kernels.registry import as_kernel
 from fsvm_cli.svm.multiclass import OutputScaling  # noqa: TC001 - pydantic reads it
 from fsvm_cli.svm.routing import MAX_SAMPLES_OF_GRAM
 from fsvm_cli.svm.solvers.dual import SolverName  # noqa: TC001 - pydantic reads it
@@ -187,8 +188,8 @@ class TunedMachineSpec(SklearnClassifier):
 
     type: Literal["tuned-machine"]
     kernel: Literal["linear", "gaussian"] = Field(
-        description="Of the Gaussian kernel the squared width theta is the number of kept features times the variance "
-        "of their values, on each subset (scikit-learn's gamma='scale')."
+        description="Of the Gaussian kernel the squared width theta is the sum of the variances of the kept "
+        "features, on each subset."
     )
     C: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1)] = Field(
         description="Values of C to choose from, by accuracy in cross-validation on all features."
@@ -243,7 +244,7 @@ class LearnedKernel(SklearnClassifier):
         """Build what a trial trains."""
         from fsvm_cli.learners.learned_kernel import LearnedKernelMachine  # noqa: PLC0415 - seldom needed
 
-        kernels = tuple(kernel.kernel_object() for kernel in self.kernels)
+        kernels = tuple(kernel.kernel_or_name() for kernel in self.kernels)
         C = 1.0 if self.C is None else self.C
         return LearnedKernelMachine(
             kernels, self.combine, self.margin, C, self.unit_diagonal, self.tolerance, self.transductive
@@ -351,13 +352,13 @@ class Classifier(KernelSpec):
 
     def machine(self, class_names: Sequence[str]) -> Machine:
         """Build the machine that the config describes, before anything is tuned."""
-        own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
+        own = {class_names.index(name): spec.kernel_or_name() for name, spec in self.class_kernels.items()}
         weights: ClassWeight | None = self.class_weight
         if isinstance(self.class_weight, dict):
             weights = {class_names.index(name): weight for name, weight in self.class_weight.items()}
         solver = self.solver if self.stop_after is None else StoppedLibsvm(self.stop_after)
         svm = SVM(
-            self.kernel_object(),
+            self.kernel_or_name(),
             self.C,
             self.tolerance,
             solver,
@@ -405,7 +406,7 @@ class Classifier(KernelSpec):
         if self.C_unit == NO_UNIT:
             return self
         kernels = [each.kernel_object() for each in (self, *self.class_kernels.values())]
-        kernels += [kernel for step in self.tune or () for each in step.kernels for kernel in each.objects()]
+        kernels += [as_kernel(kernel) for step in self.tune or () for each in step.kernels for kernel in each.objects()]
         for kernel in kernels:
             if not kernel.positive_semidefinite:
                 raise ValueError(

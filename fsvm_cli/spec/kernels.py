@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Field, create_model
 
 from fsvm_cli.config_io import StrictModel
-from fsvm_cli.svm.kernels.registry import KERNELS
+from fsvm_cli.svm.kernels.exponential import ExponentialKernel
+from fsvm_cli.svm.kernels.registry import KERNELS, as_kernel
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel
@@ -35,16 +36,27 @@ SYNONYMS = {
 }
 """Names of kernels and parameters in other programs. Gaussian and laplace: theta is 1 over their gamma."""
 
+SCALE: Literal["scale"] = "scale"
+"""The theta that is in proportion to the distances between training rows."""
+
 
 @functools.cache
 def fields_in_configs(kernel: type[Kernel]) -> Mapping[str, tuple[Any, Any]]:
     """Return type and default of the parameters of a kernel that a config can set, by name."""
     hints = typing.get_type_hints(kernel, include_extras=True)
-    return {
+    found = {
         field.name: (hints[field.name], field.default)
         for field in dataclasses.fields(kernel)
         if field.name not in KERNEL_FIELDS_NOT_IN_CONFIGS
     }
+    if issubclass(kernel, ExponentialKernel):
+        found["theta"] = (hints["theta"] | Literal["scale"], SCALE)
+    return found
+
+
+def kernel_or_name(name: str, parameters: Mapping[str, Any]) -> Kernel | str:
+    """Build a kernel; where its theta is in proportion to distances, return the name that `kernel_for` reads."""
+    return name if parameters.get("theta") == SCALE else KERNELS[name](**parameters)
 
 
 class KernelSpec(StrictModel):
@@ -54,10 +66,15 @@ class KernelSpec(StrictModel):
 
     kernel: str
 
+    def kernel_or_name(self) -> Kernel | str:
+        """Build the kernel that the config describes, or name it; see `kernel_or_name`."""
+        return kernel_or_name(
+            self.kernel, {name: getattr(self, name) for name in fields_in_configs(KERNELS[self.kernel])}
+        )
+
     def kernel_object(self) -> Kernel:
-        """Build the kernel that the config describes."""
-        kernel = KERNELS[self.kernel]
-        return kernel(**{name: getattr(self, name) for name in fields_in_configs(kernel)})
+        """Build the kernel, for questions that its theta has no part in."""
+        return as_kernel(self.kernel_or_name())
 
 
 Model = TypeVar("Model", bound=KernelSpec)

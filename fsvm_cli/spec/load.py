@@ -22,6 +22,7 @@ from fsvm_cli.files import is_file
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.collection import EXPERIMENTS_KEY, Collection, LoadedCollection
 from fsvm_cli.spec.config import CLAIMS_KEY, EXTENDS_KEY, config_in, read_config
+from fsvm_cli.spec.kernels import SCALE
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.svm.kernels.registry import KERNELS
 
@@ -105,6 +106,8 @@ def _description(model: str, key: str, known: Mapping[str, Mapping[str, str]]) -
     if key == "kernel":
         return "Name of the kernel."
     text = known.get(model, {}).get(key) or SHARED_DESCRIPTIONS.get(key, "")
+    if key == "theta" and text:
+        text += f" {SCALE}: the sum of the columns' variances (laplace: standard deviations) in the training part."
     return f"Values to try. {text}" if model.endswith("Candidates") and text else text
 
 

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, cre
 
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
-from fsvm_cli.spec.kernels import SYNONYMS, fields_in_configs
+from fsvm_cli.spec.kernels import SYNONYMS, fields_in_configs, kernel_or_name
 from fsvm_cli.svm.kernels.registry import KERNELS
 from fsvm_cli.svm.tuning import TieRule
 from fsvm_cli.validation_errors import in_words
@@ -38,11 +38,11 @@ class KernelCandidates(StrictModel):
         """List the values of each parameter."""
         return {name: getattr(self, name) for name in fields_in_configs(KERNELS[self.kernel])}
 
-    def objects(self) -> list[Kernel]:
-        """Build every candidate."""
+    def objects(self) -> list[Kernel | str]:
+        """Build every candidate, or name it; see `kernel_or_name`."""
         values = self.values()
         combinations = itertools.product(*values.values())
-        return [KERNELS[self.kernel](**dict(zip(values, chosen, strict=True))) for chosen in combinations]
+        return [kernel_or_name(self.kernel, dict(zip(values, chosen, strict=True))) for chosen in combinations]
 
 
 def _candidates_model(name: str, kernel: type[Kernel]) -> type[KernelCandidates]:

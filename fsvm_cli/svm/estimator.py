@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from fsvm_cli.numerics import one_blas_thread
 from fsvm_cli.svm.base import KernelMachine
 from fsvm_cli.svm.costs import unit_of_c, weights_of
-from fsvm_cli.svm.kernels.base import Kernel
-from fsvm_cli.svm.kernels.registry import kernel_for, kernel_from_name
+from fsvm_cli.svm.kernels.registry import as_kernel, kernel_for
 from fsvm_cli.svm.multiclass import (
     TIE_TOLERANCES,
     OneVsRest,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.costs import ClassWeight, CUnit
+    from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.solvers.dual import Solver
     from fsvm_cli.svm.training_set import TrainingSet
@@ -358,13 +358,9 @@ class SVM(KernelMachine):
         return tuple(own.get(label, kernel) for label in (classes[1:] if len(classes) == 2 else classes))
 
     def _kernels_asked_for(self) -> list[Kernel]:
-        return [*map(_as_kernel, [self.kernel, *(self.class_kernels or {}).values()])]
+        return [*map(as_kernel, [self.kernel, *(self.class_kernels or {}).values()])]
 
     def _decided(self, values: Array) -> Codes:
         if self._has_pairs:  # whose scores are never multiplied
             return votes(values, self.class_counts_, TIE_TOLERANCES * self.tolerance)
         return super()._decided(values)
-
-
-def _as_kernel(kernel: str | Kernel) -> Kernel:
-    return kernel if isinstance(kernel, Kernel) else kernel_from_name(kernel)

@@ -191,7 +191,7 @@ rankings:
         (
             "theta: [1, 2]",
             "theta: [1, 0]",
-            "c.yaml:7:50: classifier.tune.kernels.0.theta.1 is 0; it should be more than 0",
+            "c.yaml:7:50: classifier.tune.kernels.0.theta.1 is 0; it should be more than 0, or 'scale'",
         ),
         ("theta: [1, 2]", "degree: [1, 2]", "c.yaml:7:39: unknown key 'degree'; allowed: kernel, theta"),
         (

@@ -171,9 +171,12 @@ def test_what_machines_cannot_be_asked(options, classes, message):
 @pytest.mark.parametrize(("name", "spread"), [("gaussian", np.var), ("laplace", np.std)])
 def test_a_kernel_by_its_name_is_scaled_to_the_samples(name, spread):
     machine = SVM(name).fit(X, NAMES)
-    assert machine.machine_kernels_[0] == KERNELS[name](theta=4 * spread(X))
+    theta = machine.machine_kernels_[0].theta
+    assert theta == pytest.approx(spread(X, axis=0).sum())
+    moved = np.hstack([X + np.array([0, 1e3, 0, -50]), np.full((len(X), 1), 0.1)])
+    assert SVM(name).fit(moved, NAMES).machine_kernels_[0].theta == pytest.approx(theta)
     assert SVM(name, theta=3.0).fit(X, NAMES).machine_kernels_[0] == KERNELS[name](theta=3.0)
-    scaled = SVM(KERNELS[name](theta=4 * 9**2 * np.var(X))).fit(9 * X, NAMES) if name == "gaussian" else None
+    scaled = SVM(KERNELS[name](theta=9**2 * theta)).fit(9 * X, NAMES) if name == "gaussian" else None
     if scaled is not None:
         np.testing.assert_array_equal(SVM(name).fit(9 * X, NAMES).predict(9 * X), scaled.predict(9 * X))
 

@@ -46,9 +46,11 @@ class ExponentialKernel(ScaledKernel):
         Returns
         -------
         Kernel
-            With theta = d Var(X) where distances are squared, as scikit-learn's ``gamma="scale"`` has it, and d times
-            the standard deviation where they are not; 1 where all values of X are equal.
+            With theta the sum of the columns' variances where distances are squared, and of their standard deviations
+            where they are not; 1 where all columns are constant. Of columns with one mean it is that of scikit-learn's
+            ``gamma="scale"``, which an offset of a single column makes larger.
         """
-        spread = float(np.var(X)) if self.weight_exponent == 2 else float(np.std(X))
-        theta = X.shape[1] * spread
+        varies = np.asarray(X.min(axis=0) < X.max(axis=0))  # of equal values the mean is rounded
+        spread = np.var if self.weight_exponent == 2 else np.std
+        theta = float(spread(X[:, varies], axis=0).sum())
         return replace(self, theta=theta if np.isfinite(theta) and theta > 0 else 1.0)

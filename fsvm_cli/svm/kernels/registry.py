@@ -65,6 +65,11 @@ def kernel_from_name(name: str, **parameters: Any) -> AdditiveKernel:
     return KERNELS[name](**parameters)
 
 
+def as_kernel(kernel: str | Kernel) -> Kernel:
+    """Return a kernel, also of a name, with its default parameters."""
+    return kernel if isinstance(kernel, Kernel) else kernel_from_name(kernel)
+
+
 def in_place_of(name: str) -> str:
     """Return a hint with the name that this package has for a kernel which scikit-learn calls `name`."""
     return f"the kernel '{name}' is called '{SCIKIT_LEARN_NAMES[name]}' here, and its gamma is 1 / theta"
