@@ -19,7 +19,7 @@ import click
 from fsvm_cli import __version__
 from fsvm_cli.console import COMPLETION_VARIABLE, brief, sanitised
 from fsvm_cli.cpu_features import use_common_cpu_features
-from fsvm_cli.errors import DataError, FsvmError, UsageError
+from fsvm_cli.errors import DataError, FsvmError, Terminated, UsageError
 from fsvm_cli.lazy_imports import SELDOM_USED, import_lazily
 from fsvm_cli.memory_check import GIGABYTE, MIN_ADDRESS_SPACE_BYTES, address_space
 
@@ -55,10 +55,6 @@ INTERRUPTED_EXIT_CODE = 128 + signal.SIGINT
 TERMINATED_EXIT_CODE = 128 + signal.SIGTERM
 
 SECONDS_UNTIL_REPEATED = 0.1
-
-
-class Terminated(BaseException):
-    """The process was asked to end (SIGTERM: a batch system's time limit, a service manager); like Ctrl-C."""
 
 
 class LazyGroup(click.Group):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -109,6 +111,34 @@ class ExperimentFailedError(FsvmError):
         failure = cls(f"{where}: {what} failed ({named(error)}); the rest is kept (--verbose shows the traceback)")
         failure.traceback = "".join(traceback.format_exception(error))
         return failure
+
+
+class Terminated(BaseException):
+    """The process was asked to end (SIGTERM: a batch system's time limit, a service manager); like Ctrl-C."""
+
+
+@contextlib.contextmanager
+def quiet_in_place() -> Iterator[None]:
+    """Send what code from outside prints to stderr, not among the answers, and come back to the current folder."""
+    with contextlib.redirect_stdout(sys.stderr), contextlib.chdir(Path.cwd()):
+        yield
+
+
+@contextlib.contextmanager
+def contained(name: str) -> Iterator[None]:
+    """Turn what a method from outside must not do into an error that names it: end the process, write into the data."""
+    try:
+        yield
+    except (KeyboardInterrupt, Terminated):
+        raise
+    except ValueError as error:
+        if not any(words in str(error) for words in ("read-only", "WRITEABLE")):  # numpy's
+            raise
+        raise RuntimeError(f"{name} writes into the samples that it is given ({error}); let it copy them") from error
+    except Exception:
+        raise
+    except BaseException as end:
+        raise RuntimeError(f"{name} would have ended the process ({named(end)})") from end
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ absent class or an indicator that never fires contributes 0.
 from __future__ import annotations
 
 import contextlib
+import copy
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -237,6 +238,43 @@ def refusing_overflow(who: str) -> Iterator[None]:
         raise ValueError(
             f"{who}: the values lead beyond what doubles hold ({error}): scale the features, or change the parameters"
         ) from error
+
+
+def read_only(values: Any) -> Any:
+    """Return a view that cannot be written through, nor made writable; of a sparse matrix, one without duplicates.
+
+    Parameters
+    ----------
+    values : ndarray, CSR matrix or None
+    """
+    if sp.issparse(values):
+        view = copy.copy(values) if values.has_canonical_format else values.copy()
+        view.sum_duplicates()
+        view.data, view.indices, view.indptr = map(read_only, (view.data, view.indices, view.indptr))
+        return view
+    # numpy lets the owner of a writable base set the flag of a view again, and not that of read-only memory.
+    return values if values is None or not values.flags.writeable else np.asarray(memoryview(values).toreadonly())
+
+
+def real_numbers(found: Any, n_features: int, who: str, what: str, n_dimensions: int = 1) -> NDArray[np.float64]:
+    """Check that a method returned an array of real numbers, a row or a number for each feature.
+
+    Raises
+    ------
+    RuntimeError
+        If it did not, which is no fault of its caller.
+    """
+    if not isinstance(found, np.ndarray):
+        gave = f"a {type(found).__name__} of {what}"
+    elif found.dtype.kind not in "fiub":
+        gave = f"{what} of the type {found.dtype}"
+    elif found.ndim != n_dimensions:
+        gave = f"an array of the shape {found.shape}"
+    elif len(found) != n_features:
+        gave = f"{len(found)} {what}"
+    else:
+        return np.asarray(found, dtype=np.float64)
+    raise RuntimeError(f"{who} gave {gave} for {n_features} features; return an array of real numbers, one for each")
 
 
 CHUNK_VALUES = 1 << 20

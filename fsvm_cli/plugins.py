@@ -14,7 +14,7 @@ import os
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any, Literal
 
-from fsvm_cli.errors import UsageError
+from fsvm_cli.errors import UsageError, contained, quiet_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -63,7 +63,8 @@ def load_plugins(group: Group, read: Callable[[str, Any], Mapping[str, Any]]) ->
     for entry in _entry_points(group):
         owner = owner_of(entry)
         try:
-            added = read(entry.name, entry.load())
+            with contained(entry.value), quiet_in_place():
+                added = read(entry.name, entry.load())
         except Exception as failure:  # noqa: BLE001 - an error in one plug-in must not prevent the others
             _warn(f"{owner}: the {GROUP_NOUNS[group]} '{entry.name}' cannot be used: {_reason(failure)}")
             continue

@@ -118,13 +118,14 @@ def _registered(entry_point: str) -> str:
     """
     from importlib import import_module
 
-    from fsvm_cli.errors import UsageError
+    from fsvm_cli.errors import UsageError, contained, quiet_in_place
     from fsvm_cli.plugins import ENTRY_POINTS_VARIABLE
 
     module, _, attribute = entry_point.partition(":")
     try:
-        name = getattr(import_module(module), attribute).method
-    except (ImportError, AttributeError, ValueError) as error:
+        with contained(module), quiet_in_place():
+            name = getattr(import_module(module), attribute).method
+    except (ImportError, AttributeError, ValueError, RuntimeError) as error:
         raise UsageError(
             f"{entry_point}: {error}; write module:Class of a subclass of fsvm_cli.Ranker that can be imported here, "
             "by PYTHONPATH if it is not installed"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
+
+from fsvm_cli.numerics import read_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -204,6 +206,7 @@ class Parts:
     Attributes
     ----------
     X_train, X_test : ndarray, shape (n_rows, n_features)
+        Views that cannot be written to, like all here.
     y_train, y_test : ndarray of int, shape (n_rows,)
     groups_train, groups_test : ndarray of int, shape (n_rows,), or None
         Rows with the same number belong together.
@@ -218,6 +221,11 @@ class Parts:
     groups_train: NDArray[np.int64] | None = None
     groups_test: NDArray[np.int64] | None = None
     weights_train: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        # What one method writes into its samples, all others would read.
+        for each in fields(self):
+            object.__setattr__(self, each.name, read_only(getattr(self, each.name)))
 
     def training_rows(self) -> LabelledRows:
         """Return the training part."""

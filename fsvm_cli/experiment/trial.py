@@ -15,7 +15,7 @@ import numpy as np
 from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import FixedSource
-from fsvm_cli.errors import named
+from fsvm_cli.errors import contained, named, quiet_in_place
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
@@ -318,8 +318,9 @@ def seconds_to_rank(experiment: Experiment) -> dict[str, float]:
         classifier = experiment.config.classifier_of(ranking)
         drawn.learner(classifier)
         begin = time.process_time()
-        drawn.ranker(ranking, classifier)
-        seconds[ranking.label] = time.process_time() - begin
+        with failing({}, [ranking.label]):
+            drawn.ranker(ranking, classifier)
+            seconds[ranking.label] = time.process_time() - begin
     return seconds
 
 
@@ -366,7 +367,8 @@ def failing(errors: dict[Name, str], names: Iterable[Name]) -> Iterator[None]:
     The first line is the exception, followed by its traceback.
     """
     try:
-        yield
+        with contained("a method"), quiet_in_place():
+            yield
     except Exception as failure:  # noqa: BLE001
         lines = "".join(traceback.format_exception(failure))
         errors |= dict.fromkeys(names, f"{named(failure)}\n{lines}")

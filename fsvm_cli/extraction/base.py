@@ -10,7 +10,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fsvm_cli.numerics import check_input_range, one_blas_thread, refusing_overflow, value_ranges
+from fsvm_cli.errors import contained
+from fsvm_cli.numerics import (
+    check_input_range,
+    one_blas_thread,
+    read_only,
+    real_numbers,
+    refusing_overflow,
+    value_ranges,
+)
 from fsvm_cli.ranking.parameters import NamedMethod
 from fsvm_cli.validation import ONE_CLASS, validated
 
@@ -95,8 +103,9 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_input_range(X, getattr(self, "feature_names_in_", None))
         # The mean of a constant column may differ from its value by rounding.
         self.mean_ = np.where(value_ranges(X) > 0, X.mean(axis=0), X[0])
-        with refusing_overflow(self.method):
-            self.directions_ = self._directions(X - self.mean_, codes, len(self.classes_), n_components)
+        with refusing_overflow(self.method), contained(self.method):
+            found = self._directions(read_only(X - self.mean_), read_only(codes), len(self.classes_), n_components)
+        self.directions_ = real_numbers(found, n_features, self.method, "directions", n_dimensions=2)
         if not np.isfinite(self.directions_).all():
             raise ValueError(f"{self.method}: directions are not finite: scale the features, or change the parameters")
         self.n_components_ = self._n_features_out = self.directions_.shape[1]

@@ -23,7 +23,7 @@ from fsvm_cli.data.readers.numbers import quoted
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import features_called, fixed_source, metadata_of
 from fsvm_cli.data.source_spec import FileSpec, NamedSpec, TableSpec
-from fsvm_cli.errors import DataError, FsvmError, UsageError
+from fsvm_cli.errors import DataError, FsvmError, TrialsFailedError, UsageError, contained, named, quiet_in_place
 from fsvm_cli.evaluation.false_discovery import (
     CollinearError,
     Controls,
@@ -34,7 +34,7 @@ from fsvm_cli.evaluation.false_discovery import (
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evidence.parameters import CAVEATS, NOTHING_FOUND
 from fsvm_cli.files import is_file, special_kind
-from fsvm_cli.numerics import check_input_range, value_ranges
+from fsvm_cli.numerics import check_input_range, read_only, value_ranges
 from fsvm_cli.own_data.request import SEED, ranking_request
 from fsvm_cli.ranking.always_keep import with_kept_first
 from fsvm_cli.ranking.base import SampleWeightRanker, order_of
@@ -485,7 +485,7 @@ def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> 
         score, find = partial(lasso_weights, y=dataset.y), partial(knockoff_q_values, statistic=difference)
     rng = random_stream(SEED, "false discovery")
     try:
-        with threadpoolctl.threadpool_limits(limits=1):
+        with threadpoolctl.threadpool_limits(limits=1), quiet_in_place():
             scaled = fit_scaling(request.scaling, X).transform(X)
             ranked = _ranked_features(scaled, request)
             tested, numbers = np.unique(columns[ranked], return_inverse=True)
@@ -527,13 +527,12 @@ def _fitted(
                 certify = linear_elimination and not sp.issparse(scaled)
             if certify:
                 ranker.set_params(certify=True)
-            if isinstance(ranker, SampleWeightRanker):
-                ranker.fit(scaled, dataset.y, dataset.groups, dataset.sample_weight)
-            else:
-                ranker.fit(scaled, dataset.y, dataset.groups)
+            weights = (dataset.sample_weight,) if isinstance(ranker, SampleWeightRanker) else ()
+            with contained(ranker.method), quiet_in_place():
+                ranker.fit(read_only(scaled), read_only(dataset.y), dataset.groups, *weights)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error
-    except (UsageError, DataError):
+    except (UsageError, DataError, ImportError, OSError, SystemError):
         raise
     except FsvmError as error:  # a sampler that is stuck, or a solver that misses its gap
         raise UsageError(f"{dataset.name}: {error}") from error
@@ -542,6 +541,9 @@ def _fitted(
             f"{dataset.name}: {request.method.method} needs more memory than there is for {dataset.n_samples:,} rows "
             f"and {dataset.n_features:,} features; draw fewer rows, or take a filter such as fisher"
         ) from error
+    except Exception as error:
+        why = f"{request.method.method} failed ({named(error)}); fit it in Python to see where"
+        raise TrialsFailedError(f"{dataset.name}: {why}") from error
     caveats = [*chosen]
     if len(scaling.constant):
         caveats.append(constant_features(_constant_columns(dataset, scaling.constant)))

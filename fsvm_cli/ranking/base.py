@@ -21,8 +21,17 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
+from fsvm_cli.errors import contained
 from fsvm_cli.memory_check import check_memory_for_pairs
-from fsvm_cli.numerics import check_input_range, feature_called, one_blas_thread, refusing_overflow, row_blocks
+from fsvm_cli.numerics import (
+    check_input_range,
+    feature_called,
+    one_blas_thread,
+    read_only,
+    real_numbers,
+    refusing_overflow,
+    row_blocks,
+)
 from fsvm_cli.ranking.parameters import NamedMethod
 from fsvm_cli.validation import ONE_CLASS, validated
 
@@ -279,8 +288,9 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         self.chosen_: dict[str, float | int | str] = {}
         self.diagnostics_: dict[str, dict[str, NDArray[Any]]] = {}
         self._priority = tie_priority(self.tie_seed, n_features)
-        with refusing_overflow(self.method):
-            self.scores_ = self._scores_by_blocks(scores, X, codes)
+        with refusing_overflow(self.method), contained(self.method):
+            found = self._scores_by_blocks(scores, read_only(X), read_only(codes))
+        self.scores_ = real_numbers(found, n_features, self.method, "scores")
         self._check_scores()
         self.ranking_ = np.empty(n_features, dtype=np.intp)
         self.ranking_[order_of(self.scores_, self._priority)] = np.arange(1, n_features + 1)
