@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 MIN_SHARED_VARIANCE = 0.1
 """Of the variance of differences from random orders: the least that counts as due to the rows that splits share."""
+MIN_SPLITS = 3
+"""Of the same rows: the spread of two says too little for a test about new data."""
+NO_SPREAD = 1e-6
+"""Of what one row changes: a spread below it is rounding."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class MeanInterval:
     n: int
 
 
-def mean_interval(values: NDArray[np.float64]) -> MeanInterval:
+def mean_interval(values: NDArray[np.float64], row: float = 0.0) -> MeanInterval:
     """Mean of independent repetitions, with Student's 95 % interval.
 
     The interval is that of the Monte Carlo mean: where the trials are random splits of one data set, it says how far
@@ -49,6 +53,9 @@ def mean_interval(values: NDArray[np.float64]) -> MeanInterval:
     values : ndarray, shape (n,)
         One value per trial, n at least 1. Trials without a value (NaN), in which there is no classifier, do not count:
         the interval's `n` is that of the others, and all is NaN where there is none.
+    row : float
+        What one row of the test part changes a value by: where all values are equal, their spread is taken as that, and
+        the interval is no narrower.
     """
     values = values[~np.isnan(values)]
     n = len(values)
@@ -58,11 +65,19 @@ def mean_interval(values: NDArray[np.float64]) -> MeanInterval:
     if n == 1:
         return MeanInterval(mean, np.nan, np.nan, np.nan, n)
     std = float(np.std(values, ddof=1))
-    half_width = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * std / np.sqrt(n)
+    spread = _spread(std, row)
+    half_width = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * spread / np.sqrt(n)
+    if spread > std:
+        half_width = max(half_width, row / 2)
     return MeanInterval(mean, std, mean - half_width, mean + half_width, n)
 
 
-def difference_interval(differences: NDArray[np.float64], test_to_train: float) -> MeanInterval:
+def _spread(std: float, row: float) -> float:
+    """Return the standard deviation of one trial, or what a row changes where none was seen."""
+    return std if std > NO_SPREAD * row else row
+
+
+def difference_interval(differences: NDArray[np.float64], test_to_train: float, row: float = 0.0) -> MeanInterval:
     """Mean difference between two curves on the same splits, with an interval for what new data would show.
 
     Random splits of one data set share rows, so their differences are correlated. `mean_interval` says how far the mean
@@ -76,13 +91,18 @@ def difference_interval(differences: NDArray[np.float64], test_to_train: float) 
         One per split.
     test_to_train : float
         Rows of the test part over rows of the training part; 0 where every trial draws new data.
+    row : float
+        As in `mean_interval`.
 
     Returns
     -------
     MeanInterval
-        The corrected resampled 95 % interval; its `std` is that of one difference.
+        The corrected resampled 95 % interval, with bounds of NaN for fewer than `MIN_SPLITS` of the same rows; its
+        `std` is that of one difference.
     """
-    plain = mean_interval(differences)
+    plain = mean_interval(differences, row)
+    if test_to_train > 0 and plain.n < MIN_SPLITS:
+        return MeanInterval(plain.mean, plain.std, np.nan, np.nan, plain.n)
     widening = np.sqrt(1 + plain.n * test_to_train)
     half_width = (plain.high - plain.mean) * widening
     return MeanInterval(plain.mean, plain.std, plain.mean - half_width, plain.mean + half_width, plain.n)
@@ -158,7 +178,7 @@ def limits_of_mean(share: NDArray[np.float64], n: NDArray[np.float64]) -> tuple[
 
 
 def excess_over_random(
-    curve: NDArray[np.float64], orders: NDArray[np.float64], test_to_train: float
+    curve: NDArray[np.float64], orders: NDArray[np.float64], test_to_train: float, row: float
 ) -> tuple[MeanInterval, float]:
     """Test whether a ranking is better than random orders of the features, of which each split has several.
 
@@ -173,31 +193,34 @@ def excess_over_random(
         The same of random orders; at least two splits.
     test_to_train : float
         As in `difference_interval`.
+    row : float
+        > 0, as in `mean_interval`.
 
     Returns
     -------
     MeanInterval
         Of the ranking minus the mean of the orders, for new data; its `std` is that of one difference.
     float
-        One-sided p-value; NaN where every difference is 0.
+        One-sided p-value; NaN, as the bounds, for fewer than `MIN_SPLITS` of the same rows.
     """
     n, n_orders = orders.shape
     differences = curve - orders.mean(axis=1)
-    mean, variance = float(differences.mean()), float(differences.var(ddof=1))
+    mean, std = float(differences.mean()), float(differences.std(ddof=1))
+    if test_to_train > 0 and n < MIN_SPLITS:
+        return MeanInterval(mean, std, np.nan, np.nan, n), np.nan
+    variance = _spread(std, row) ** 2
     of_orders = float(orders.var(axis=1, ddof=1).mean()) if n_orders > 1 else 0.0
     shared = max(variance - of_orders / n_orders, MIN_SHARED_VARIANCE * variance)
     error = float(np.sqrt(shared * (1 / n + test_to_train) + of_orders / (n_orders * n)))
     half_width = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * error
-    interval = MeanInterval(mean, float(np.sqrt(variance)), mean - half_width, mean + half_width, n)
-    if error > 0:
-        return interval, float(stdtr(n - 1, -mean / error))
-    return interval, np.nan if mean == 0 else float(mean < 0)
+    return MeanInterval(mean, std, mean - half_width, mean + half_width, n), float(stdtr(n - 1, -mean / error))
 
 
 def p_value(found: MeanInterval) -> float:
     """Two-sided p-value of Student's test that a mean is 0, from its interval, plain or corrected.
 
-    NaN where there is no test: for a single trial, and where every trial gives exactly 0.
+    NaN where there is no test: for a single trial, too few splits, and where every trial gives exactly 0 of what does
+    not come from rows.
     """
     standard_error = (found.high - found.mean) / float(stdtrit(max(found.n - 1, 1), (1 + CONFIDENCE) / 2))
     if standard_error > 0:
@@ -270,7 +293,9 @@ class Equivalence(NamedTuple):
     higher: float
 
 
-def practical_equivalence(differences: NDArray[np.float64], test_to_train: float, margin: float) -> Equivalence:
+def practical_equivalence(
+    differences: NDArray[np.float64], test_to_train: float, margin: float, row: float
+) -> Equivalence:
     """Bayesian correlated t-test of the mean difference between two methods on the same splits.
 
     Parameters
@@ -281,6 +306,8 @@ def practical_equivalence(differences: NDArray[np.float64], test_to_train: float
         Rows of the test part over rows of the training part; 0 where every trial draws new data.
     margin : float
         Differences of at most this size make no difference in practice: half the width of the region, not negative.
+    row : float
+        > 0, as in `mean_interval`.
 
     Notes
     -----
@@ -290,9 +317,7 @@ def practical_equivalence(differences: NDArray[np.float64], test_to_train: float
     """
     n = len(differences)
     mean = float(np.mean(differences))
-    scale = float(np.std(differences, ddof=1)) * float(np.sqrt(1 / n + test_to_train))
-    if scale == 0.0:
-        return Equivalence(float(mean < -margin), float(abs(mean) <= margin), float(mean > margin))
+    scale = _spread(float(np.std(differences, ddof=1)), row) * float(np.sqrt(1 / n + test_to_train))
     lower = float(stdtr(n - 1, (-margin - mean) / scale))
     higher = float(stdtr(n - 1, (mean - margin) / scale))
     return Equivalence(lower, max(1.0 - lower - higher, 0.0), higher)

@@ -42,7 +42,7 @@ from fsvm_cli.evaluation.roc import area_under_roc, limits_of_area, variance_of_
 from fsvm_cli.evaluation.score_metrics import limits_for_other_samples, score_metric
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, drawn_split
-from fsvm_cli.evaluation.statistics import CONFIDENCE, difference_interval
+from fsvm_cli.evaluation.statistics import CONFIDENCE, MIN_SPLITS, difference_interval
 from fsvm_cli.own_data.model_card import unfamiliar
 
 if TYPE_CHECKING:
@@ -544,7 +544,7 @@ def importance_on_splits(exported: Export, found: Standalone, experiment: Experi
     Returns
     -------
     Importance or None
-        None where there are no such rows, of a sparse matrix, or more than `MAX_COLUMNS` columns.
+        None where there are no such rows, or too few splits, of a sparse matrix, or more than `MAX_COLUMNS` columns.
     """
     dataset, source, config = exported.dataset, experiment.source, experiment.config
     if sp.issparse(dataset.X) or not 0 < len(found.columns) <= MAX_COLUMNS or not isinstance(source, FixedSource):
@@ -557,7 +557,7 @@ def importance_on_splits(exported: Export, found: Standalone, experiment: Experi
         about = f"on the {len(rest)} rows outside the training part"
         on_rest = importance_on_rows(found.model, samples.iloc[rest], labels[rest], metric, about, positive)
         return _with_scores(on_rest, found)
-    if config.protocol.is_given or len(experiment.n_test) != 1 or config.protocol.splits < 2:
+    if config.protocol.is_given or len(experiment.n_test) != 1 or config.protocol.splits < MIN_SPLITS:
         return None
     ((n_train, n_test),) = experiment.n_test.items()
     machine = Pipeline([*found.model.steps[:-1], ("machine", exported.pipeline["classifier"])])
@@ -582,7 +582,7 @@ def importance_on_splits(exported: Export, found: Standalone, experiment: Experi
                 random_state=split,
             )
         losses.append(loss.importances_mean)
-    intervals = [difference_interval(own, n_test / n_train) for own in np.transpose(losses)]
+    intervals = [difference_interval(own, n_test / n_train, 1 / n_test) for own in np.transpose(losses)]
     about = f"on the test parts of {len(losses)} splits, the machine trained anew on their training parts"
     values = [(each.mean, each.low, each.high) for each in intervals]
     return _with_scores(_importance(metric, about, found.columns, values), found)

@@ -44,6 +44,33 @@ def rounded_alike(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float
     return rounded
 
 
+ROUNDING = 1e-12
+"""Of the largest number: what is smaller, and was computed without machines, may be rounding."""
+BELOW_ROUNDING = 1e-20
+"""Of the largest number: what is smaller is more than rounding leaves where something cancels, and of another scale."""
+
+
+def rounded_by_scale(numbers: NDArray[np.float64], digits: int, noise: float) -> NDArray[np.float64]:
+    """Round as `rounded_alike`, and what that makes 0 among itself, unless it may be rounding.
+
+    Beside the score of a perfect separator, 1e30, those of other features keep their digits.
+
+    Parameters
+    ----------
+    numbers : ndarray
+        NaN and infinity stay.
+    digits : int
+    noise : float
+        Numbers that are smaller than this part of the largest may be rounding.
+    """
+    rounded, sizes = rounded_alike(numbers, digits), np.abs(numbers)
+    largest = sizes.max(initial=0.0, where=np.isfinite(sizes))
+    is_own = (rounded == 0) & (sizes > 0) & ((sizes > noise * largest) | (sizes < BELOW_ROUNDING * largest))
+    if is_own.any():
+        rounded[is_own] = rounded_by_scale(numbers[is_own], digits, noise)
+    return rounded
+
+
 def rounded_each(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
     """Round each number to so many significant digits of its own.
 

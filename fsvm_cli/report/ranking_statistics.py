@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.data.source import FixedSource
-from fsvm_cli.evaluation.metrics import direction
+from fsvm_cli.evaluation.metrics import direction, range_of
 from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, practical_equivalence, standard_error
 from fsvm_cli.spec.schema import ORACLE
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WHOLE_CURVE = 0
 """Stands for the number of features where the area under the curve is compared."""
 MIN_TRIALS = 2
-"""A test needs a spread between trials."""
+"""A curve needs a spread between trials."""
 MARGIN = 0.01
 """Accuracies that differ by a point or less are the same in practice, as Benavoli et al. have it; so are log losses
 that differ by a hundredth of a nat."""
@@ -68,6 +68,7 @@ class _PairedCurves(NamedTuple):
 
     n_train: int
     ratio: float
+    row: float
     labels: list[str]
     sizes: NDArray[np.int64]
     values: NDArray[np.float64]
@@ -122,9 +123,10 @@ def summarise_rankings(
             if len(values) < MIN_TRIALS:
                 rows.append((label, curves.n_train, metric, *[np.nan] * 3, pd.NA, pd.NA, np.nan, len(values)))
                 continue
-            area = difference_interval(area_under_curve(values, curves.sizes), curves.ratio)
+            area = difference_interval(area_under_curve(values, curves.sizes), curves.ratio, curves.row)
+            limits = np.clip([area.low, area.high], *range_of(metric))
             smallest, best = smallest_near_best(direction(metric) * values, curves.ratio)
-            numbers = (area.mean, area.low, area.high, curves.sizes[best], curves.sizes[smallest])
+            numbers = (area.mean, *limits, curves.sizes[best], curves.sizes[smallest])
             rows.append((label, curves.n_train, metric, *numbers, values[:, smallest].mean(), len(values)))
     table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
     return table.astype(dict.fromkeys(("best_n_features", "smallest_n_features"), "Int64"))
@@ -152,7 +154,7 @@ def compare_rankings(
         heights = np.concatenate([area_under_curve(curves.values, curves.sizes)[..., None], curves.values], axis=-1)
         for index, size in enumerate((WHOLE_CURVE, *(curves.sizes.tolist() if at_each_size else ()))):
             differences = [heights[i, :, index] - heights[j, :, index] for i, j in pairs]
-            compared = [_compared(each, curves.ratio, direction(metric)) for each in differences]
+            compared = [_compared(each, curves, direction(metric)) for each in differences]
             adjusted = holm(np.array([each.p for each in compared]))
             for (i, j), each, p_holm in zip(pairs, compared, adjusted, strict=True):
                 numbers = (each.difference, each.low, each.high, each.p, p_holm, *each.chances, each.n)
@@ -160,13 +162,13 @@ def compare_rankings(
     return pd.DataFrame(rows, columns=PAIR_COLUMNS)
 
 
-def _compared(differences: NDArray[np.float64], ratio: float, sign: float) -> _Compared:
+def _compared(differences: NDArray[np.float64], curves: _PairedCurves, sign: float) -> _Compared:
     """Test the differences of a pair on the splits where both have a machine."""
     known = differences[np.isfinite(differences)]
-    if len(known) < MIN_TRIALS:
-        return _Compared(np.nan, np.nan, np.nan, np.nan, (np.nan, np.nan, np.nan), len(known))
-    found = difference_interval(known, ratio)
-    chances = practical_equivalence(sign * known, ratio, MARGIN)
+    found = difference_interval(known, curves.ratio, curves.row)
+    if np.isnan(found.low):
+        return _Compared(found.mean, np.nan, np.nan, np.nan, (np.nan, np.nan, np.nan), len(known))
+    chances = practical_equivalence(sign * known, curves.ratio, MARGIN, curves.row)
     return _Compared(found.mean, found.low, found.high, p_value(found), chances, len(known))
 
 
@@ -230,4 +232,4 @@ def _curves(
         sizes = np.array(next(iter(found.values())).sizes, dtype=np.int64)
         values = [each.values[metric, "test"][np.isin(each.splits, splits)] for each in found.values()]
         ratio = n_test / n_train if isinstance(experiment.source, FixedSource) else 0.0
-        yield _PairedCurves(n_train, ratio, list(found), sizes, np.array(values))
+        yield _PairedCurves(n_train, ratio, 1 / n_test, list(found), sizes, np.array(values))

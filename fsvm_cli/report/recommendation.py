@@ -221,8 +221,9 @@ def _of_ranking(  # noqa: PLR0917 - one call
         )
         for place in (chosen, best)
     )
-    behind = difference_interval(best_values - values[:, chosen], ratio)
-    above = difference_interval(values[:, chosen] - values[:, -1], ratio)
+    behind = difference_interval(best_values - values[:, chosen], ratio, 1 / n_test)
+    is_all = trials.sizes[chosen] == trials.sizes[-1]
+    above = difference_interval(values[:, chosen] - values[:, -1], ratio, 0.0 if is_all else 1 / n_test)
     classifier = experiment.config.classifier_of(ranking)
     return {
         "ranking": ranking.label,
@@ -236,7 +237,7 @@ def _of_ranking(  # noqa: PLR0917 - one call
         **_interval(at_best, "best_", "best_mean"),
         **_interval(behind, "behind_best_", "behind_best"),
         **_interval(above, "above_all_", "above_all"),
-        "tied": behind.low <= 0,
+        "tied": not behind.low > 0,
         "cost": _mean_cost(experiment, ranks, trials.sizes[chosen]),
         "steady_features": _steady(ranks, trials.sizes[chosen], names),
         "best_steady_features": _steady(ranks, trials.sizes[best], names),
@@ -339,7 +340,7 @@ def _above_random(  # noqa: PLR0917 - one call
     ratio: float,
 ) -> dict[str, list[float]]:
     """Test the rankings' means over all subsets against those of random orders, one-sided, with Holm's p-values."""
-    ((n_train, _),) = experiment.n_test.items()
+    ((n_train, n_test),) = experiment.n_test.items()
     further = further_random_orders(experiment.config)
     labels = [each.label for each in further]
     labels = [*dict.fromkeys(each.ranking.label for each in further), *labels]
@@ -360,7 +361,7 @@ def _above_random(  # noqa: PLR0917 - one call
     are_controls = [is_control(each) or experiment.config.classifier_of(each) != machine for each in rankings]
     for values, control in zip(curves, are_controls, strict=True):
         own = values[np.isin(splits, shared), :-1].mean(axis=1)
-        interval, p = excess_over_random(own, orders, ratio)
+        interval, p = excess_over_random(own, orders, ratio, 1 / n_test)
         found.append([math.nan] * 4 if control else [interval.mean, interval.low, interval.high, p])
     means, low, high, p_values = np.array(found).T
     return dict(zip(names, (means.tolist(), low.tolist(), high.tolist(), holm(p_values).tolist()), strict=True))
@@ -394,7 +395,7 @@ def _all_features(
 ) -> dict[str, object]:
     ((n_train, n_test),) = experiment.n_test.items()
     metric = experiment.config.metrics[0]
-    behind = difference_interval(best - values, test_to_train(experiment, n_train, n_test))
+    behind = difference_interval(best - values, test_to_train(experiment, n_train, n_test), 1 / n_test)
     there = interval_for_new_rows(
         experiment, direction(metric) * values, trials.test_confusion[-1], metric, trials.spread_of(metric, -1)
     )
@@ -404,7 +405,7 @@ def _all_features(
         "n_features": trials.sizes[-1],
         **_interval(there),
         **_interval(behind, "behind_best_", "behind_best"),
-        "tied": behind.low <= 0,
+        "tied": not behind.low > 0,
         "recommended": False,
     }
 

@@ -218,7 +218,8 @@ def _machines_in_words(rankings: pd.DataFrame) -> Iterator[str]:
 def _points(row: Mapping[Any, Any], name: str) -> str:
     """Write a difference with its interval in points, or hundredths of a nat."""
     low, high = 100 * row[f"{name}_ci_low"], 100 * row[f"{name}_ci_high"]
-    return f"{100 * row[name]:.1f} [{low:.1f}, {high:.1f}]"
+    interval = "too few splits for an interval" if math.isnan(low) else f"{low:.1f}, {high:.1f}"
+    return f"{100 * row[name]:.1f} [{interval}]"
 
 
 def _against_others(rankings: pd.DataFrame, row: Mapping[Any, Any]) -> Iterator[str]:

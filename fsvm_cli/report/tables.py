@@ -21,6 +21,7 @@ from fsvm_cli.experiment.running import RECORD_TIMING_NOTES, record_key, tables_
 from fsvm_cli.experiment.selection import selection_experiment
 from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.ranks import ranks_of
+from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.curve_table import summarise_measures, with_machines
 from fsvm_cli.report.folder import (
@@ -38,7 +39,7 @@ from fsvm_cli.report.folder import (
     remove_figures,
 )
 from fsvm_cli.report.intervals_for_new_rows import interval_for_new_rows
-from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, FLOAT_FORMAT, as_csv, rounded_alike
+from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, FLOAT_FORMAT, ROUNDING, as_csv, rounded_by_scale
 from fsvm_cli.report.ranking_statistics import compare_rankings, summarise_rankings
 from fsvm_cli.report.recommendation import recommendation, with_held_out_rows
 from fsvm_cli.report.verdicts import Trials, table_of_verdicts
@@ -198,7 +199,7 @@ def summarise(
         rows of the same kind (`interval_for_new_rows`).
     scores : DataFrame
         One row per ranking and feature: mean score and rank over all trials of all training sizes. The scores of a
-        ranking have the digits that the largest has.
+        ranking have the digits that the largest has; what would be 0 then, and is no rounding, has digits of its own.
     """
     curves = [(label, n_train, *row) for (label, n_train), trials in collected.items() for row in _curve_rows(trials)]
     trials_of: dict[str, list[CompleteTrials]] = {}
@@ -206,7 +207,14 @@ def summarise(
         if trials.scores.shape[1]:
             trials_of.setdefault(label, []).append(trials)
     names = experiment.source.feature_names
-    scores = [row for label, found in trials_of.items() for row in _score_rows(label, names, found)]
+    by_machines = {
+        ranking.label for ranking in experiment.config.rankings if ranking_methods()[ranking.method].trains_machines
+    }
+    scores = [
+        row
+        for label, found in trials_of.items()
+        for row in _score_rows(label, names, found, 1.0 if label in by_machines else ROUNDING)
+    ]
     table = pd.DataFrame(curves, columns=CURVES)
     if experiment.ends_in_recommendation:
         limits = [each for trials in collected.values() for each in _limits_for_new_rows(experiment, trials)]
@@ -241,7 +249,7 @@ def _curve_rows(trials: CompleteTrials) -> Iterator[tuple[object, ...]]:
             yield size, metric, part, found.mean, found.std, low, high, found.n, n_unconverged
 
 
-def summarise_changes(collected: Mapping[tuple[str, int], CompleteTrials]) -> pd.DataFrame:
+def summarise_changes(experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]) -> pd.DataFrame:
     """Summarise how far the curves of an experiment lie above their own ends, where all features are kept.
 
     Returns
@@ -255,16 +263,20 @@ def summarise_changes(collected: Mapping[tuple[str, int], CompleteTrials]) -> pd
         for (label, n_train), trials in collected.items()
         for column, size in enumerate(trials.sizes)
         for (metric, part), values in trials.values.items()
-        for found in [mean_interval(values[:, column] - values[:, -1])]
+        for rows_of_part in [n_train if part == "train" else experiment.n_test[n_train]]
+        for row in [0.0 if size == trials.sizes[-1] else 1 / rows_of_part]
+        for found in [mean_interval(values[:, column] - values[:, -1], row)]
     ]
     return pd.DataFrame(rows, columns=CURVES[:-1])
 
 
-def _score_rows(label: str, names: Sequence[str], found: Sequence[CompleteTrials]) -> Iterator[tuple[object, ...]]:
+def _score_rows(
+    label: str, names: Sequence[str], found: Sequence[CompleteTrials], noise: float
+) -> Iterator[tuple[object, ...]]:
     scores = np.concatenate([trials.scores for trials in found])
     of_features = np.ascontiguousarray(scores.T)
     stds = of_features.std(axis=1, ddof=1) if len(scores) > 1 else np.full(len(of_features), np.nan)
-    spreads = rounded_alike(np.column_stack([of_features.mean(axis=1), stds]), DIGITS_OF_MACHINES)
+    spreads = rounded_by_scale(np.column_stack([of_features.mean(axis=1), stds]), DIGITS_OF_MACHINES, noise)
     mean_ranks = ranks_of(scores, np.concatenate([trials.priorities for trials in found])).mean(axis=0)
     for name, (mean, std), mean_rank in zip(names, spreads, mean_ranks, strict=True):
         yield label, name, mean, std, mean_rank, len(scores)
@@ -294,6 +306,7 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     records = {name: tables_of(record) for name, record in stored.items() if record is not None}
     tables = _tables(experiment, collected, recommended, records, overridden=bool(loaded.document.overrides))
     texts = {file_name: as_csv(table) for file_name, table in tables.items()}
+    texts[SCORES_NAME] = as_csv(tables[SCORES_NAME], ratios=("mean", "std"))  # one ranking's unit is not another's
     kinds = record_kinds()
     for name, of_record in records.items():
         for part, table in of_record.items():
@@ -328,7 +341,7 @@ def _tables(
     if experiment.config.rankings:
         tables[SELECTION_NAME] = summarise_selection(experiment, collected)
     if experiment.config.reference is not None:
-        tables[CHANGES_NAME] = summarise_changes(collected)
+        tables[CHANGES_NAME] = summarise_changes(experiment, collected)
     of_some = {
         CHOSEN_NAME: summarise_chosen(collected),
         MEASURES_NAME: summarise_measures(collected),

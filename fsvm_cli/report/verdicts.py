@@ -185,12 +185,13 @@ class Trials:
         return self._compared_on_splits(first - second, higher[0])
 
     def _compared_on_splits(self, differences: NDArray[np.float64], place: Place) -> Comparison:
-        found = mean_interval(differences)
+        row = 100 / self._rows(place)
+        found = mean_interval(differences, row)
         if self.experiment.config.protocol.row_order is not None:
             # One training part in several orders tells nothing about other rows.
             unknown = replace(found, low=np.nan, high=np.nan)
             return Comparison(found, p_value(found), unknown, "95 % interval of the mean difference over the orders")
-        on_new_data = difference_interval(differences, self._test_to_train(place))
+        on_new_data = difference_interval(differences, self._test_to_train(place), row)
         return Comparison(found, p_value(found), on_new_data, "95 % interval of the mean difference over the splits")
 
     def _compared_on_rows(self, higher: Place, lower: Place, difference: float) -> Comparison:
@@ -306,8 +307,16 @@ class Trials:
         """Rows of the test part over rows of the training part; 0 where every trial draws new data."""
         if isinstance(self.experiment.source, GeneratedSource):
             return 0.0
-        n_train = max(self.experiment.n_test) if place.train_size is None else place.train_size
+        n_train = self._n_train(place)
         return self.experiment.n_test[n_train] / n_train
+
+    def _n_train(self, place: Place) -> int:
+        return max(self.experiment.n_test) if place.train_size is None else place.train_size
+
+    def _rows(self, place: Place) -> int:
+        """Count the rows of the part that a place is about."""
+        n_train = self._n_train(place)
+        return self.experiment.n_test[n_train] if place.part == "test" else n_train
 
     def cover(self, claim: Claim) -> bool:
         """Whether each ranking that the claim names has a complete trial."""

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from fsvm_cli.evaluation.statistics import difference_interval, exact_limits, excess_over_random, limits_of_mean
+from fsvm_cli.evaluation.statistics import (
+    difference_interval,
+    exact_limits,
+    excess_over_random,
+    limits_of_mean,
+    mean_interval,
+    p_value,
+)
 
 
 @pytest.mark.parametrize(("found", "n"), [(0, 8), (3, 8), (8, 8), (40, 50)])
@@ -36,18 +43,43 @@ def _draws(rng: np.random.Generator, excess: float) -> tuple[np.ndarray, np.ndar
 
 
 def test_the_variance_of_the_orders_does_not_hide_an_excess(rng: np.random.Generator) -> None:
-    null = [excess_over_random(*_draws(rng, 0.0))[1] for _ in range(1000)]
+    null = [excess_over_random(*_draws(rng, 0.0), 0.01)[1] for _ in range(1000)]
     assert np.mean(np.array(null) <= 0.05) < 0.09
     found, would_be_found = [], []
     for _ in range(200):
         curve, orders, ratio = _draws(rng, 0.06)
-        found.append(excess_over_random(curve, orders, ratio)[1] <= 0.05)
+        found.append(excess_over_random(curve, orders, ratio, 0.01)[1] <= 0.05)
         would_be_found.append(difference_interval(curve - orders[:, 0], ratio).low > 0)
     assert np.mean(found) > 0.6 > np.mean(would_be_found) + 0.3
 
 
-def test_equal_curves_are_not_tested_and_constant_excess_is_certain() -> None:
+def test_an_excess_that_never_varies_is_as_sure_as_one_row_lets_it_be() -> None:
     orders = np.full((4, 3), 0.5)
-    assert np.isnan(excess_over_random(np.full(4, 0.5), orders, 0.5)[1])
-    assert excess_over_random(np.full(4, 0.6), orders, 0.5)[1] == 0.0
-    assert excess_over_random(np.full(4, 0.4), orders, 0.5)[1] == 1.0
+    interval, p = excess_over_random(np.full(4, 0.51), orders, 0.5, row=0.01)
+    assert interval.low < 0 < interval.high
+    assert 0.05 < p < 0.5
+    assert excess_over_random(np.full(4, 0.5), orders, 0.5, row=0.01)[1] == 0.5
+    assert excess_over_random(np.full(4, 0.6), orders, 0.5, row=0.01)[1] < 0.05
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 50])
+def test_splits_that_all_differ_by_a_row_leave_an_interval_of_a_row(n: int) -> None:
+    row = 1 / 72
+    for found in (mean_interval(np.full(n, row), row), difference_interval(np.full(n, row), 0.0, row)):
+        assert found.std == pytest.approx(0.0)
+        assert found.high - found.low >= row * (1 - 1e-9)
+        assert found.high == pytest.approx(2 * row - found.low)
+    # What varies, and what does not come from rows, is as before.
+    values = np.arange(n) * 1e-3
+    assert mean_interval(values, row) == mean_interval(values)
+    assert mean_interval(np.full(n, 3.0)).low == 3.0
+
+
+def test_two_splits_of_the_same_rows_decide_nothing() -> None:
+    values = np.array([0.3, 0.301])
+    found = difference_interval(values, 0.5, 1 / 72)
+    assert np.isnan([found.low, found.high, p_value(found)]).all()
+    assert found.mean == pytest.approx(0.3005)
+    assert np.isnan(excess_over_random(values, np.zeros((2, 3)), 0.5, 1 / 72)[1])
+    assert difference_interval(values, 0.0, 1 / 72).low > 0  # of fresh draws
+    assert difference_interval(np.array([0.3, 0.301, 0.299]), 0.5, 1 / 72).low > 0

@@ -329,7 +329,7 @@ def test_changes_are_differences_from_all_features_on_the_same_trial(plane: Path
     experiment = plan(load_config("plane", ["protocol.splits=3"]), lambda _: None)
     with Store(plane, writable=False) as store:
         collected = collect(experiment, store)
-    changes = summarise_changes(collected)
+    changes = summarise_changes(experiment, collected)
     (trials,) = collected.values()
     for row in changes.itertuples():
         values = trials.values[row.metric, row.part]

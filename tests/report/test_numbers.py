@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, as_csv, briefly, rounded_alike, rounded_each
+from fsvm_cli.report.numbers import (
+    DIGITS_OF_MACHINES,
+    as_csv,
+    briefly,
+    rounded_alike,
+    rounded_by_scale,
+    rounded_each,
+)
 
 
 def test_all_numbers_have_the_digits_of_the_largest() -> None:
@@ -39,6 +46,14 @@ def test_rounding_changes_no_digit(exact: list[int], unit: float, seed: int) -> 
 def test_what_cancels_but_for_rounding_is_0_in_a_table() -> None:
     table = pd.DataFrame({"mean": [0.1 + 0.2 - 0.3, 0.25], "name": ["a", None], "n": [1, 2]})
     assert as_csv(table) == "mean,name,n\n0,a,1\n0.25,,2\n"
+
+
+def test_what_a_perfect_separator_would_hide_keeps_its_digits() -> None:
+    scores = np.array([2e30, 1e30, 0.9123456, 0.5, 1e-9, 1e-14, 0.0])
+    np.testing.assert_allclose(
+        rounded_by_scale(scores, 5, 1e-12), [2e30, 1e30, 0.91235, 0.5, 1e-9, 0.0, 0.0], rtol=1e-12
+    )
+    np.testing.assert_allclose(rounded_by_scale(scores, 5, 1.0), [2e30, 1e30, 0.91235, 0.5, 0.0, 0.0, 0.0], rtol=1e-12)
 
 
 def test_where_ratios_count_each_number_has_digits_of_its_own() -> None:
