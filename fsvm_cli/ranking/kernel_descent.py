@@ -191,7 +191,7 @@ class Objective:
             on_failure="flag",
         )
         if self.certified:
-            rounding = self._weighted.kernel.with_weights(weights).rounding_of_sum(self.X).of_machine()
+            rounding = self._weighted.kernel.with_weights(weights).rounding(self.X).of_machine()
             found = stated(problem.with_rounding(rounding), trained, self.tolerance)
         else:
             found = trained

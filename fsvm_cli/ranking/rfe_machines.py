@@ -250,7 +250,7 @@ class KernelMachines(Machines):
     def _sum_up(self) -> None:
         self.statistic = self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, self.features)
         self.size = np.abs(self.statistic).max()
-        self.rounding = self.problem.kernel.rounding_of_sum(self.problem.X, self.features).of_machine()
+        self.rounding = self.problem.kernel.rounding(self.problem.X, self.features).of_machine()
         self.lost, self.n_summed = np.zeros(len(self.problem.X)), len(self.features)
 
     def _rounding(self) -> Rounding:
@@ -260,7 +260,7 @@ class KernelMachines(Machines):
             return summed
         if form.function == EXPONENTIAL:
             lost = -form.scale * self.lost
-            # As in `rounding_of_sum`: a value whose exponent has lost all digits may be anything from 0 to 1.
+            # A value whose exponent has lost all digits may be anything from 0 to 1.
             relative = summed.relative + np.expm1(np.where(lost < 0.5, lost, 0.0))
             return summed._replace(relative=relative, reach=np.where(lost < 0.5, summed.reach, 1.0))
         # A term that goes is rounded, and so is what it leaves: three roundings of each feature, in units of the

@@ -17,6 +17,7 @@ from fsvm_cli.memory_check import free_memory
 from fsvm_cli.svm.large.coordinate_ascent import CoordinateAscent
 from fsvm_cli.svm.large.decomposition import Decomposition
 from fsvm_cli.svm.large.linear import FeatureSpace
+from fsvm_cli.svm.large.linear_machine import MAX_PART_OF_FREE_MEMORY, fits_densely
 from fsvm_cli.svm.solvers.dual import DualSolver
 from fsvm_cli.svm.solvers.solve import GRAM_SOLVERS, check_solver
 
@@ -39,10 +40,6 @@ MAX_SAMPLES_OF_GRAM = 10_000
 """On more samples no Gram matrix is held, whatever the memory: it would take more than 800 megabytes."""
 GRAM_MATRICES = 2
 """Matrices of all pairs that a solver on a Gram matrix holds: the Gram matrix and a factor of part of it."""
-MAX_PART_OF_FREE_MEMORY = 0.5
-"""Of the free memory, for the Gram matrix and its factor."""
-DENSE_COPIES = 3
-"""Of samples that were sparse: themselves, less their centre, and their features multiplied by their weights."""
 MAX_FEATURES_OF_RETRY = 1000
 """Of linear machines that miss their gap with a Gram matrix and are tried in the space of the features instead."""
 
@@ -115,8 +112,8 @@ def is_better_dense(X: Any, solver: Solver) -> bool:
     if solver != "auto" or not sp.issparse(X):
         return False
     shape = Shape(X.shape[0], X.shape[1], is_sparse=False)
-    has_room = 8 * DENSE_COPIES * shape.n * shape.d <= MAX_PART_OF_FREE_MEMORY * free_memory()
-    return shape.n > MAX_SAMPLES_OF_SMALL_GRAM and _has_many_samples_per_feature(shape) and has_room
+    has_many = shape.n > MAX_SAMPLES_OF_SMALL_GRAM and _has_many_samples_per_feature(shape)
+    return has_many and fits_densely(shape.n, shape.d)
 
 
 def needs_a_cache(n_samples: int, solver: Solver) -> bool:

@@ -253,7 +253,7 @@ class LinearTrainingSet(TrainingSet):
         # libsvm keeps kernel values in single precision: less a centre it would take other steps before it is stopped.
         self.centre = None if isinstance(solver, StoppedLibsvm) else centre_of(X)
         self.Z = centred(X, self.centre)
-        chosen = solver_for(kernel, X, solver)
+        chosen = solver_for(kernel, self.Z, solver)
         if chosen is FEATURE_SPACE:
             self.form: TrainingSet = self._in_feature_space(self.Z)
         elif chosen is COORDINATE_ASCENT:

@@ -224,8 +224,7 @@ def grid_search(
     def evaluate(kernel: Kernel) -> tuple[Array, Booleans, Booleans, Array]:
         bounds = ascending * unit_of_c(C_unit, kernel, X, sample_weight)
         samples = Z if kernel.is_linear else X
-        bound = kernel.rounding_of_sum if isinstance(kernel, AdditiveKernel) else kernel.rounding
-        rounding = bound(samples).of_machine()
+        rounding = kernel.rounding(samples).of_machine()
         return _cross_validate(gram_of(kernel), rounding, y, bounds, checked, n_classes, tolerance, weights)
 
     if jobs == 1:  # in this thread, whose time a trial measures

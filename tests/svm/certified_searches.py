@@ -109,7 +109,7 @@ def machines_of_tuning(seed: int) -> Iterator[Trained]:
     X, y, kernel, C = hostile_table(seed)
     samples = centred(X, centre_of(X)) if kernel.is_linear else X
     gram = kernel.value(kernel.statistic_matrix(samples, samples))
-    rounding = kernel.rounding_of_sum(samples).of_machine()
+    rounding = kernel.rounding(samples).of_machine()
     machines = FoldMachines(gram, y, np.array([C]), TOLERANCE, rounding=rounding)
     exact, left_out = exact_gram(kernel, X), np.arange(2, len(y), 4)
     rest = np.delete(np.arange(len(y)), left_out)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from fsvm_cli import SVM, Gaussian
 from fsvm_cli.svm import DualProblem, Kernel, Laplace, Polynomial, Tanh, UnitDiagonal, WeightedSum, solve
-from tests.svm.certified_machines import TOLERANCE, UNIT, hostile_task, long_gram, trained, true_gap
+from tests.svm.certified_machines import TOLERANCE, UNIT, Task, hostile_task, long_gram, trained, true_gap
 
 PARTS = 6
 UNDERFLOW = 1e-300
@@ -31,6 +31,29 @@ def test_no_machine_states_less_than_the_gap_of_what_it_predicts(part):
         assert (machine.duality_gap_[0] <= TOLERANCE) == machine.converged_[0]
         converged += int(machine.converged_[0])
     assert converged >= 5
+
+
+def ordinary_or_heavy_tailed(seed: int) -> Task:
+    """Draw a table that people have: normal columns, t(2) or t(1), one row far out; C up to 100,000."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(30, 121)), int(rng.integers(1, 9))
+    X = rng.standard_t((1e6, 2, 2, 1)[seed % 4], (n, d))
+    if seed % 4 == 2:
+        X[0] *= 10.0 ** rng.uniform(1, 4)
+    y = (X[:, 0] + 0.5 * rng.standard_normal(n) > np.median(X[:, 0])).astype(int)
+    spread = np.subtract(*np.percentile(X, [75, 25], axis=0))
+    theta = float((spread**2).sum() * 10.0 ** rng.uniform(-1, 1))
+    return Task(X, y, Gaussian(theta), float(10.0 ** rng.uniform(-1, 5)), "auto")
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_solved_machine_is_told_to_be_solved_where_rows_lie_far_out(part):
+    for seed in range(part, 40, PARTS):
+        task = ordinary_or_heavy_tailed(seed)
+        machine = trained(task)
+        true, blur = true_gap(machine, task.X, task.y, task.C, task.kernel)
+        assert true - blur <= machine.duality_gap_[0], seed
+        assert true > 1e-8 or machine.converged_[0], seed
 
 
 KERNELS = [

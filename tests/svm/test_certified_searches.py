@@ -43,16 +43,17 @@ def test_no_machine_that_counts_as_converged_misses_its_gap(name: str) -> None:
 
 
 @pytest.mark.parametrize("offset", [1e7, 1e8])
-def test_elimination_flags_machines_on_distances_that_have_lost_their_digits(offset: float) -> None:
+def test_distances_in_an_elimination_keep_their_digits(offset: float) -> None:
     X, codes = lattice(offset)
     y, bounds, kernel = 2.0 * codes - 1.0, np.full(60, 1e3), Gaussian(2.0)
     machines = machines_for(EliminationProblem(kernel, X, y[None], bounds, TOLERANCE, "auto"))
-    assert not machines.train()
-    assert least_gap(exact_gram(kernel, X), y, bounds, coefficients_of(machines, 60)) > 0.1
+    assert machines.train()
+    assert least_gap(exact_gram(kernel, X), y, bounds, coefficients_of(machines, 60)) <= TOLERANCE
     machines.drop(np.array([0]))
     assert machines.train()  # on a sum anew
     assert least_gap(exact_gram(kernel, X[:, 1:]), y, bounds, coefficients_of(machines, 60)) <= TOLERANCE
-    assert not RecursiveFeatureElimination(kernel, C=1e3).fit(X, codes).converged_
+    # What a smaller column leaves behind, when it goes, is off by the digits of 1e16 and is flagged.
+    assert RecursiveFeatureElimination(kernel, C=1e3).fit(X, codes).converged_ == (offset < 1e8)
 
 
 @pytest.mark.parametrize("offset", [1e7, 1e8])
@@ -66,16 +67,13 @@ def test_features_that_enter_together_are_certified_as_those_of_a_machine_alone(
 
 
 @pytest.mark.parametrize("offset", [1e7, 1e8])
-def test_tuning_flags_candidates_on_distances_that_have_lost_their_digits(offset: float) -> None:
+def test_distances_in_a_search_keep_their_digits(offset: float) -> None:
     X, y = lattice(offset)
     kernels: list[AdditiveKernel] = [Gaussian(2.0), Gaussian(10.0 * offset**2)]
     found = grid_search(kernels, [1.0, 1e3], X, y, FOLDS, n_classes=2)
     assert found.converged.all()
-    np.testing.assert_array_equal(found.certified, [[False, False], [True, True]])
-    # What counts is the chosen candidate: of the first two alone none can be certified.
-    assert found.choice_converged == (found.kernel == kernels[1])
-    assert not grid_search(kernels[:1], [1.0, 1e3], X, y, FOLDS, n_classes=2).choice_converged
-    assert grid_search(kernels[1:], [1.0, 1e3], X, y, FOLDS, n_classes=2).choice_converged
+    assert found.certified.all()
+    assert found.choice_converged
     near = grid_search(kernels[:1], [1.0, 1e3], X[:, 1:] + offset, y, FOLDS, n_classes=2)
     assert near.certified.all()
     assert near.choice_converged

@@ -26,6 +26,7 @@ from fsvm_cli.svm.kernels.compiled import (
     IDENTITY,
     INNER_PRODUCT,
     L1_DISTANCE,
+    NEAR_SQUARED_DISTANCE,
     POWER,
     SQUARED_DISTANCE,
     TANH,
@@ -121,6 +122,8 @@ class AdditiveKernel(Kernel):
     def statistic_matrix(self, A: Matrix, B: Matrix, features: Features | None = None) -> Array:
         """Return s(a_i, b_k); over disjoint sets of features the results add up to that of their union.
 
+        Distances are sums over differences: `rounding` holds for `value` of them, too.
+
         Parameters
         ----------
         A, B : (n_a, d) and (n_b, d)
@@ -147,9 +150,12 @@ class AdditiveKernel(Kernel):
         samples, _, weights = self._parts(X, X, features)
         form, (n, d) = self.form, samples.shape
         if form.statistic in {SQUARED_DISTANCE, L1_DISTANCE} and form.function == EXPONENTIAL:
-            # Relative to any centre amid the samples a distance loses last digits of the distances from the centre.
-            farthest = np.minimum(-form.scale * _farthest(self.statistic, samples, weights), FAR_SQUARED_DISTANCE)
-            return Rounding((d + 12) * EPSILON * farthest + 4.0 * EPSILON, np.zeros(n), np.ones(n))
+            # Relative to any centre amid the samples a distance loses last digits of the distances from the centre, up
+            # to a limit, beyond which it is computed again, or the kernel value is at most exp(-limit).
+            digits, farthest = (d + 12) * EPSILON, -form.scale * _farthest(self.statistic, samples, weights)
+            reach = digits * FAR_SQUARED_DISTANCE * np.exp(-NEAR_SQUARED_DISTANCE) * (farthest > NEAR_SQUARED_DISTANCE)
+            relative = digits * np.minimum(farthest, NEAR_SQUARED_DISTANCE) + 4.0 * EPSILON
+            return Rounding(relative, reach, np.ones(n))
         if form.function == TANH:
             scaled = samples if weights is None else samples * np.sqrt(weights)
             lengths = np.sqrt(np.asarray(_squared(scaled).sum(axis=1), dtype=np.float64).ravel())
@@ -166,21 +172,6 @@ class AdditiveKernel(Kernel):
             diagonal = self.diagonal(X, features)
         lengths = np.sqrt(np.abs(diagonal))
         return Rounding(np.zeros(n), 0.5 * form.degree * (d + 6) * EPSILON * lengths, lengths)
-
-    def rounding_of_sum(self, X: Matrix, features: Features | None = None) -> Rounding:
-        """Bound what rounding does to `value` of a `statistic_matrix`, as `rounding` does for `gram`.
-
-        There no pair of samples far from the others is computed again from differences.
-        """
-        if self.form.statistic != SQUARED_DISTANCE:
-            return self.rounding(X, features)
-        samples, _, weights = self._parts(X, X, features)
-        n, d = samples.shape
-        lost = (d + 12) * EPSILON * -self.form.scale * _farthest(self.statistic, samples, weights)
-        # A value whose exponent has lost all digits may be anything from 0 to 1.
-        known = lost < 0.5
-        relative = np.expm1(np.where(known, lost, 0.0)) + 4.0 * EPSILON
-        return Rounding(relative, np.where(known, 0.0, 1.0), np.ones(n))
 
     def sharp_expansion(self, A: Matrix, B: Matrix, coefficients: Array) -> Array | None:  # noqa: D102 - as in Kernel
         if self.form.statistic != INNER_PRODUCT or self.form.function != POWER or sparse.issparse(A):

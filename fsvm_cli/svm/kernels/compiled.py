@@ -21,6 +21,9 @@ EXP_UNDERFLOW = -708.0
 FAR_SQUARED_DISTANCE = 1024.0
 """Where a pair's squared distances from the centre, added up and in units of theta, are more than this, and its kernel
 value is not 0, the squared distance is computed from differences: |a|^2 + |b|^2 - 2 a.b would lose digits."""
+NEAR_SQUARED_DISTANCE = 16.0
+"""Where a pair's squared distance itself is at most this, in units of theta, it is so where those from the centre add
+up to more than this, too: of other pairs the kernel value is so small that its lost digits do not count."""
 
 
 class Form(NamedTuple):
@@ -75,7 +78,7 @@ def differences_of(  # noqa: PLR0917
         Squared distances of the samples from a common centre.
     """
     is_gaussian = form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL
-    if is_gaussian and -form.scale * (squares_a.max(initial=0.0) + squares_b.max(initial=0.0)) > FAR_SQUARED_DISTANCE:
+    if is_gaussian and -form.scale * (squares_a.max(initial=0.0) + squares_b.max(initial=0.0)) > NEAR_SQUARED_DISTANCE:
         factors = np.ones(A.shape[1]) if weights is None else np.ascontiguousarray(weights)
         return Differences(np.ascontiguousarray(A), np.ascontiguousarray(B), factors)
     return Differences(np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
@@ -259,7 +262,9 @@ def add_exponentials_of_distances(  # noqa: PLR0917
 def recompute_far(  # noqa: PLR0917
     form: Form, row: Array, square: float, squares: Array, sample: Array, others: Array, weights: Array
 ) -> None:
-    """Replace squared distances in a row by those from differences, for pairs beyond `FAR_SQUARED_DISTANCE`.
+    """Replace squared distances in a row by those from differences, for pairs that would lose digits.
+
+    See `FAR_SQUARED_DISTANCE` and `NEAR_SQUARED_DISTANCE`.
 
     The rule is applied to each pair by itself, so that a sample has the same kernel values alone and among others.
     """
@@ -268,7 +273,8 @@ def recompute_far(  # noqa: PLR0917
         size = theta_inverse * (square + squares[k])
         # What rounding may have taken from the exponent of a value that is not 0.
         lost = (weights.size + 12) * EPSILON * size
-        if (size > FAR_SQUARED_DISTANCE) & (theta_inverse * row[k] <= 1.0 - EXP_UNDERFLOW + lost):
+        farthest = 1.0 - EXP_UNDERFLOW if size > FAR_SQUARED_DISTANCE else NEAR_SQUARED_DISTANCE
+        if (size > NEAR_SQUARED_DISTANCE) & (theta_inverse * row[k] <= farthest + lost):
             total = 0.0
             for j in range(weights.size):
                 difference = sample[j] - others[k, j]

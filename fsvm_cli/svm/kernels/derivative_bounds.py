@@ -99,8 +99,10 @@ def _of_gaussian(kernel: AdditiveKernel, X: Array, w: Array, c: Array, points: n
     factor = 2.0 * scale * w
     values = factor * (B * G.sum(axis=0)[:, None] - G.T @ A)
     terms = np.abs(factor) * (np.abs(B) * sizes.sum(axis=0)[:, None] + sizes.T @ np.abs(A))
-    relative = float(kernel.rounding(X).relative.max())
-    rounding = (relative + EPSILON * (len(support) + SPARE_TERMS)) * terms + UNDERFLOW * (1.0 + np.abs(own).sum())
+    of_values, total = kernel.rounding(X), np.abs(own).sum()
+    relative, reach = float(of_values.relative.max()), float(of_values.reach.max())
+    rounding = (relative + EPSILON * (len(support) + SPARE_TERMS)) * terms + UNDERFLOW * (1.0 + total)
+    rounding = rounding + 2.0 * reach * np.abs(factor) * (np.abs(B) * total + np.abs(own) @ np.abs(A))
     return Derivatives(values, rounding, np.broadcast_to(_roots(np.abs(factor), 1, X.shape[1]), values.shape))
 
 

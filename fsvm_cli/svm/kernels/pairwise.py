@@ -221,7 +221,8 @@ class PairwiseStatistic(ABC):
         weights : (d,) or None
             Non-negative weights of the features; None means ones.
         form : Form, optional
-            Of the kernel that the statistic is for: squared distances are as precise as its values need them.
+            Of the kernel that the statistic is for: squared distances are as precise as its values need them, and
+            without it as precise as can be.
 
         Returns
         -------
@@ -342,7 +343,7 @@ class InnerProduct(PairwiseStatistic):
 
 @dataclass(frozen=True)
 class SquaredDistance(PairwiseStatistic):
-    """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b.
+    """t(u, v) = (u - v)^2, for a kernel as |a|^2 + |b|^2 - 2 a.b.
 
     That is the fast form. It is computed relative to the mean of A, so that it is precise for features far from the
     origin, too. Pairs far from that mean but near each other are recomputed from differences; see
@@ -354,10 +355,12 @@ class SquaredDistance(PairwiseStatistic):
     def matrix(  # noqa: D102
         self, A: Matrix, B: Matrix, weights: Array | None, form: Form | None = None
     ) -> Array:
+        if form is None:
+            ones, own = np.ones(A.shape[1]) if weights is None else weights, Form(self.code, IDENTITY)
+            return weighted_statistic(own, A, ones) if A is B else cross_statistic(own, A, B, ones)
         a, b = self.cross_factors(A, B, weights)
         result: Array = a @ b.T
         squares_a, squares_b = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
-        form = form or Form(self.code, IDENTITY)
         differences = differences_of(form, A, B, weights, squares_a, squares_b)
         distances_in_place(form, result, squares_a, squares_b, differences)
         if A is B:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from fsvm_cli.memory_check import free_memory
 from fsvm_cli.svm.compiled import EPSILON
 from fsvm_cli.svm.large.linear import LinearSolution
 from fsvm_cli.svm.large.linear_problem import BLOCK_ROWS, blocks_of, outputs_of, weighted_sum
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
 CENTRE_UNIT_DEVIATIONS = 8.0
 """Of a centre, in standard deviations of its column, before it is rounded up to a power of two. A column whose mean is
 less than half of that is not changed: a standardised one keeps every digit."""
+MIN_SPARSE_SHARE = 100.0
+"""Of the variance of all columns: sparse samples with a smaller squared centre lose two digits, and stay sparse."""
+DENSE_COPIES = 3
+"""Of samples that were sparse: themselves, less their centre, and their features multiplied by their weights."""
+MAX_PART_OF_FREE_MEMORY = 0.5
+"""For samples that were sparse, and for a Gram matrix with its factor."""
 
 
 def centre_of(X: Any) -> Array | None:
@@ -38,18 +46,39 @@ def centre_of(X: Any) -> Array | None:
     Parameters
     ----------
     X : (n, d) array or sparse matrix
-        Of a sparse one nothing is subtracted, for it would be sparse no more.
+        Of a sparse one nothing is subtracted where there is no memory for a dense one, which it would be then.
     """
-    if sparse.issparse(X):
+    if sparse.issparse(X) and not fits_densely(*X.shape):
         return None
-    n, constant = len(X), X.min(axis=0) == X.max(axis=0)
-    mean = np.sum([X[rows].sum(axis=0) / n for rows in blocks_of(n)], axis=0)
+    lowest, highest = (_dense_row(each) for each in (X.min(axis=0), X.max(axis=0)))
+    constant = lowest == highest
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        deviation = np.sqrt(np.sum([((X[rows] - mean) ** 2).sum(axis=0) / n for rows in blocks_of(n)], axis=0))
+        mean, variance = _moments(X)
+        deviation = np.sqrt(variance)
         unit = np.exp2(np.ceil(np.log2(CENTRE_UNIT_DEVIATIONS * deviation)))
         rounded = unit * np.rint(mean / unit)
-    centre = np.where(constant, X[0], np.where(np.isfinite(rounded), rounded, 0.0))
-    return centre if centre.any() else None
+    centre = np.where(constant, lowest, np.where(np.isfinite(rounded), rounded, 0.0))
+    is_lost = not sparse.issparse(X) or centre @ centre > MIN_SPARSE_SHARE * variance.sum()
+    return centre if centre.any() and is_lost else None
+
+
+def _dense_row(row: Any) -> Array:
+    return np.ravel(row.toarray() if sparse.issparse(row) else row)
+
+
+def _moments(X: Any) -> tuple[Array, Array]:
+    """Return mean and variance of each column."""
+    n = X.shape[0]
+    if sparse.issparse(X):
+        mean, variance = mean_variance_axis(X.tocsr().astype(np.float64), axis=0)
+        return mean, variance
+    mean = np.sum([X[rows].sum(axis=0) / n for rows in blocks_of(n)], axis=0)
+    return mean, np.sum([((X[rows] - mean) ** 2).sum(axis=0) / n for rows in blocks_of(n)], axis=0)
+
+
+def fits_densely(n: int, d: int) -> bool:
+    """Return whether there is memory for sparse samples as dense ones."""
+    return 8 * DENSE_COPIES * n * d <= MAX_PART_OF_FREE_MEMORY * free_memory()
 
 
 def centred(X: Any, centre: Array | None) -> Any:

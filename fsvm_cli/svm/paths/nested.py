@@ -163,13 +163,8 @@ class _Setting:
 
     @cached_property
     def problems(self) -> Problems:
-        """The problems where features enter one by one, by their differences."""
+        """The problems, with what rounding does to kernel values of all features."""
         return self._problems(self.kernel.rounding(self.X_train).of_machine())
-
-    @cached_property
-    def problems_of_matrices(self) -> Problems:
-        """The problems where features enter together, by products in which differences may lose their digits."""
-        return self._problems(self.additive_kernel.rounding_of_sum(self.X_train).of_machine())
 
     def _problems(self, rounding: Rounding) -> Problems:
         reach = np.divide(rounding.reach, rounding.lengths, out=np.zeros(len(self.C)), where=rounding.lengths > 0.0)
@@ -270,7 +265,7 @@ def _follow_by_matrices(
             _add_term(path.square, kernel.statistic_matrix(X_train, X_train, entering), is_first=s == 0)
             if not kernel.is_linear:
                 _add_term(path.cross, kernel.statistic_matrix(X_train, X_test, entering), is_first=s == 0)
-            fit_subset(path, scratch, setting.problems_of_matrices, records.part((o, s)))
+            fit_subset(path, scratch, setting.problems, records.part((o, s)))
             if kernel.is_linear:
                 records.test_decision[o, s] += kernel.expansion(X_train, X_test, path.coefficients, order[:size])
     return records

@@ -110,12 +110,28 @@ def test_columns_near_the_origin_stay_as_they_are(rng):
     X = rng.standard_normal((100, 3))
     assert centre_of((X - X.mean(axis=0)) / X.std(axis=0)) is None
     assert centred(X, None) is X
-    assert centre_of(sparse.csr_array(X + 100.0)) is None
+    assert centre_of(sparse.csr_array(X + 1.0)) is None
+    np.testing.assert_array_equal(centre_of(sparse.csr_array(X + 100.0)), centre_of(X + 100.0))
     far = centre_of(X + np.array([0.0, 1e9, -300.0]))
     assert far[0] == 0.0
     np.testing.assert_allclose(far, [0.0, 1e9, -300.0], atol=16.0)
     constant = np.full((7, 1), 0.1)
     assert (centred(constant, centre_of(constant)) == 0.0).all()
+
+
+@pytest.mark.parametrize("offset", [100.0, 1e8])
+def test_sparse_samples_with_a_column_far_from_0_reach_the_gap_of_dense_ones(rng, offset):
+    X = rng.standard_normal((200, 5))
+    y = (X[:, 0] + 0.5 * rng.standard_normal(200) > 0).astype(int)
+    X[:, 2] += offset
+    dense, thin = (SVM(on_failure="flag").fit(samples, y) for samples in (X, sparse.csr_array(X)))
+    assert thin.converged_.all()
+    np.testing.assert_allclose(thin.decision_function(sparse.csr_array(X)), dense.decision_function(X), atol=1e-6)
+    folds = [(np.arange(100), np.arange(100, 200)), (np.arange(100, 200), np.arange(100))]
+    search = grid_search([Linear()], [0.1, 1.0], sparse.csr_array(X), y, folds, n_classes=2)
+    assert search.converged.all()
+    text = sparse.hstack([sparse.random_array((200, 90), density=0.02, rng=rng), np.ones((200, 1))]).tocsr()
+    assert centre_of(text) is None
 
 
 def test_errors_of_outputs_hold_the_exact_value(rng):
