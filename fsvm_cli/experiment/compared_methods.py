@@ -6,7 +6,7 @@ The oracle is a classifier on the features that are known to be relevant.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -61,6 +61,8 @@ class Ordering:
         Whether every machine that the method trained reached its duality gap.
     chosen : dict of str to value
         Hyperparameters that the method selected on the training part, by their names in configs.
+    n_with_score : int or None
+        How many of the columns say something, the first ones: subsets end with them. None for all.
     """
 
     parts: Parts
@@ -68,6 +70,7 @@ class Ordering:
     scores: tuple[float, ...]
     converged: bool
     chosen: Chosen
+    n_with_score: int | None = field(default=None, kw_only=True)
 
 
 class TrialData(Protocol):
@@ -175,7 +178,11 @@ class Ranked(ComparedMethod):
         best_first = np.argsort(ranker.ranking_)
         columns = best_first[::-1] if self.ranking.order == "worst-first" else best_first
         scores = by_feature(ranker.scores_, trial)
-        return Ordering(trial.parts, columns, scores, converged=ranker.converged_, chosen=ranker.chosen_)
+        # The worst ones are a control, for which these are the very ones.
+        n_with_score = None if self.ranking.order == "worst-first" else int(ranker.has_score_.sum())
+        return Ordering(
+            trial.parts, columns, scores, ranker.converged_, chosen=ranker.chosen_, n_with_score=n_with_score
+        )
 
     def learner(self, trial: TrialData, ordering: Ordering) -> Learner:
         """Choose on the features as the ranking scales them."""
@@ -226,6 +233,7 @@ class LearnedRanked(Ranked):
             ordering.scores,
             ordering.converged,
             ordering.chosen,
+            n_with_score=ordering.n_with_score,
             kernel_of=lambda size: kernel_at(kernel, weights_of_subset(path, kernel, ordering.columns, size)),
         )
 
@@ -396,8 +404,12 @@ class WithKept(ComparedMethod):
         """Put the features that are kept before the others."""
         ordering = self.ranked.order(trial)
         scores = with_kept_first(np.array(ordering.scores), self.kept)
-        columns = np.concatenate([self.kept, np.setdiff1d(ordering.columns, self.kept, assume_unique=True)])
-        return replace(ordering, columns=columns, scores=tuple(scores.tolist()))
+        is_kept = np.isin(ordering.columns, self.kept)
+        columns = np.concatenate([self.kept, ordering.columns[~is_kept]]).astype(np.intp)
+        n_with_score = ordering.n_with_score
+        if n_with_score is not None:
+            n_with_score += int(np.count_nonzero(is_kept[n_with_score:]))
+        return replace(ordering, columns=columns, scores=tuple(scores.tolist()), n_with_score=n_with_score)
 
     def learner(self, trial: TrialData, ordering: Ordering) -> Learner:
         """Choose as the ranking does."""

@@ -390,8 +390,12 @@ def _evaluate(
         exists = curves.exists[:, rows, None, None]
         train, test = train * exists, test * exists
         measures = [tuple(of_order[row] for row in rows) for of_order in curves.measures]
-    n_unconverged = np.count_nonzero(~curves.converged, axis=2)[:, rows]
-    duality_gap = curves.duality_gap.max(axis=2)[:, rows]
+    # A curve ends with the columns that have a score; that all are kept is always defined.
+    ends = [n_columns if each.n_with_score is None else each.n_with_score for each in orderings]
+    is_there = np.array([[size <= end or size >= n_columns for size in sizes] for end in ends])
+    train, test = train * is_there[..., None, None], test * is_there[..., None, None]
+    n_unconverged = np.count_nonzero(~curves.converged, axis=2)[:, rows] * is_there
+    duality_gap = curves.duality_gap.max(axis=2)[:, rows] * is_there
     for number, ordering in enumerate(orderings):
         predictions = [parts.y_test, *curves.test_predicted[number][rows]] if keeps_predictions else []
         yield Outcome(

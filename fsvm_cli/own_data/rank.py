@@ -37,7 +37,7 @@ from fsvm_cli.files import is_file, special_kind
 from fsvm_cli.numerics import check_input_range, read_only, value_ranges
 from fsvm_cli.own_data.request import SEED, ranking_request
 from fsvm_cli.ranking.always_keep import with_kept_first
-from fsvm_cli.ranking.base import SampleWeightRanker, order_of
+from fsvm_cli.ranking.base import SampleWeightRanker, order_of, tie_priority, tied_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -177,9 +177,10 @@ def rank(
     Returns
     -------
     DataFrame
-        Columns ``rank`` (1 is best), ``feature``, ``index`` (in the table) and ``score`` (larger is more relevant),
-        best feature first; with `fdr` also ``q_value``, and with a certificate ``score_low``, ``score_high`` and
-        ``verdict``: "decided", "copy" (only a copy might have the place) or "tied".
+        Columns ``rank`` (1 is best), ``feature``, ``index`` (in the table), ``score`` (larger is more relevant)
+        and ``tied`` (its place among equals is drawn), best feature first; with `fdr` also ``q_value``, and with a
+        certificate ``score_low``, ``score_high`` and ``verdict``: "decided", "copy" (only a copy might have the place)
+        or "tied".
 
     Raises
     ------
@@ -312,6 +313,10 @@ class FeatureRanking:
         Which places any correct solver would give, where the method can tell and no column is one of words.
     controls : {"permuted", "knockoffs"} or None
         What `q_values` come from.
+    tied : ndarray of bool, shape (n_features,)
+        By feature index: whether only the seed tells its place from another's.
+    n_with_score : int
+        Features that vary and whose scores say something, or that are always kept.
     q_values : ndarray, shape (n_features,), or None
         By feature index: the smallest false discovery rate at which the feature is among the discoveries.
     """
@@ -325,16 +330,19 @@ class FeatureRanking:
     feature_names: tuple[str, ...]
     words: dict[str, dict[str, float]]
     caveats: tuple[str, ...]
+    tied: NDArray[np.bool_]
+    n_with_score: int
     certified: CertifiedPlaces | None = None
     controls: Controls | None = None
     q_values: NDArray[np.float64] | None = None
 
     def rows(self) -> list[dict[str, Any]]:
-        """List the features, best first: rank, feature, index and score; its interval, verdict and q-value if known."""
+        """List the features, best first: rank, feature, index, score, tie; interval, verdict, q-value if known."""
         rows: list[dict[str, Any]] = []
         for rank, index in enumerate(self.order, start=1):
             row = {"rank": rank, "feature": self.feature_names[index], "index": int(index)}
             row["score"] = float(self.scores[index])
+            row["tied"] = bool(self.tied[index])
             if self.certified is not None:
                 low, high = self.certified.intervals[index].tolist()
                 row |= {"score_low": low, "score_high": high, "verdict": self.certified.verdicts[index]}
@@ -400,7 +408,18 @@ def rank_features(
     columns = dataset.source_columns or dataset.feature_names
     first = list(dict.fromkeys(places[columns[feature]] for feature in kept))
     scores = with_kept_first(scores, first)
-    order = order_of(scores)
+    priority, tied = tie_priority(SEED, len(scores)), np.zeros(len(scores), dtype=np.bool_)
+    order = order_of(scores, priority)
+    if len(scores) == dataset.n_features:
+        # Within an elimination the method's own order tells more than its scores.
+        tied[ranked] = ranker.tied_
+        has_score = np.isin(np.arange(len(scores)), ranked[ranker.has_score_])
+    else:
+        tied[tied_with(scores, order)] = True
+        names_with_score = {columns[feature] for feature in ranked[ranker.has_score_]}
+        has_score = np.array([column in names_with_score for column in best])
+    tied[first] = False
+    has_score[first] = True
     has_place = np.zeros(len(scores), dtype=np.bool_)
     has_place[[*first, *(places[columns[feature]] for feature in ranked.tolist())]] = True
     return FeatureRanking(
@@ -413,6 +432,8 @@ def rank_features(
         feature_names=tuple(best),
         words=words,
         caveats=tuple(dict.fromkeys([*source.caveats, *request.remarks, *caveats])),
+        tied=tied,
+        n_with_score=int(has_score.sum()),
         certified=None if words or first else _certified(ranker, ranked, dataset.n_features),
         controls=fdr,
         q_values=q_values,

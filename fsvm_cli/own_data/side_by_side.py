@@ -18,6 +18,7 @@ from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.files import write_atomically
 from fsvm_cli.own_data.rank import rank_features, reason_against_weights
 from fsvm_cli.own_data.request import SEED, ranking_request
+from fsvm_cli.ranking.base import tie_priority
 from fsvm_cli.ranking.registry import reason_against_sparse
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class SideBySide:
     ranks : ndarray of int, shape (n_methods, n_features)
         By feature index; 1 is best.
     order : ndarray of int, shape (n_features,)
-        Feature indices by mean rank, best first; of equal ones the lower index comes first.
+        Feature indices by mean rank, best first; of equal ones the seed draws the first.
     agreement : dict of (str, str) to float
         Spearman's rank correlation of each pair of methods, in [-1, 1].
     caveats : tuple of str
@@ -102,7 +103,7 @@ def rank_side_by_side(source: DataSource, scaling: str, always_keep: Sequence[st
     return SideBySide(
         rankings=tuple(rankings),
         ranks=ranks,
-        order=np.argsort(ranks.mean(axis=0), kind="stable"),
+        order=np.lexsort((tie_priority(SEED, ranks.shape[1]), ranks.mean(axis=0))),
         agreement={(rankings[i].method, rankings[j].method): _spearman(ranks[i], ranks[j]) for i, j in pairs},
         caveats=(*caveats, *_caveats_of(rankings, source.caveats)),
     )

@@ -42,6 +42,7 @@ def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool 
             "method": ranking.method,
             "n_samples": ranking.n_samples,
             "n_features": len(ranking.feature_names),
+            "n_with_score": ranking.n_with_score,
             "converged": ranking.converged,
             "chosen": ranking.chosen,
             **({} if ranking.controls is None else {"controls": ranking.controls}),
@@ -62,17 +63,21 @@ def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool 
 
 
 def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
-    table = Table("rank", "feature", "score", *(["q"] if ranking.controls else []))
+    ties = ["tied"] if ranking.tied.any() else []
+    table = Table("rank", "feature", "score", *(["q"] if ranking.controls else []), *ties)
     for column in (table.columns[0], *table.columns[2:]):
         column.justify = "right"
     for row in rows[:MAX_TABLE_ROWS]:
         mark = MARKS.get(row.get("verdict", ""), "")
-        q_value = [f"{row['q_value']:.3f}"] if ranking.controls else []
-        table.add_row(f"{row['rank']}{mark}", str(row["feature"]), f"{row['score']:.6g}", *q_value)
+        further = [f"{row['q_value']:.3f}"] if ranking.controls else []
+        further += ["yes" if row["tied"] else ""] if ties else []
+        table.add_row(f"{row['rank']}{mark}", str(row["feature"]), f"{row['score']:.6g}", *further)
         for word, score in ranking.words.get(str(row["feature"]), {}).items():
             table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
     console = open_console()
     console.print(f"{ranking.method}: {len(rows)} features ranked on {ranking.n_samples} rows")
+    if ranking.n_with_score < len(rows):
+        console.print(f"{ranking.n_with_score} of {len(rows)} columns have a score")
     if ranking.chosen:
         console.print("chosen: " + ", ".join(f"{name} {value}" for name, value in ranking.chosen.items()))
     if ranking.q_values is not None:

@@ -31,6 +31,7 @@ from fsvm_cli.numerics import (
     real_numbers,
     refusing_overflow,
     row_blocks,
+    value_ranges,
 )
 from fsvm_cli.ranking.parameters import NamedMethod
 from fsvm_cli.validation import ONE_CLASS, validated
@@ -142,11 +143,16 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     Attributes
     ----------
     scores_ : ndarray, shape (n_features,)
-        Larger is more relevant.
+        Larger is more relevant. Of constant columns, which no method sees, 0, or below all others where these reach it;
+        their ranks are the last. Tables and paths of a method are of the columns that it sees.
     ranking_ : ndarray of int, shape (n_features,)
         Rank of each feature, 1 is best, as in scikit-learn's ``RFE``; ties break at random by `tie_seed`.
     support_ : ndarray of bool, shape (n_features,)
-        The `n_features_to_select` best features; half of all where it is None.
+        The `n_features_to_select` best features; half of all where it is None. Fewer where fewer are in `has_score_`.
+    tied_ : ndarray of bool, shape (n_features,)
+        Whether only the seed tells the feature from another: their scores tie, or in an elimination what decides does.
+    has_score_ : ndarray of bool, shape (n_features,)
+        Which features are ever kept: those that vary, and whose score says something (`zero_says_nothing`).
     classes_ : ndarray
         The class labels.
     converged_ : bool
@@ -199,6 +205,9 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
 
     trains_machines: ClassVar[bool] = False
     """Whether the method trains support vector machines; see `MachineRanker`."""
+
+    zero_says_nothing: ClassVar[bool] = True
+    """Whether a feature of score 0 says nothing about the class, so that it is never kept; not where 0 is a place."""
 
     scores_are_shares: ClassVar[bool] = False
     """Whether the scores divide an amount among the features; figures show them as bars."""
@@ -287,15 +296,45 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         self.converged_ = True
         self.chosen_: dict[str, float | int | str] = {}
         self.diagnostics_: dict[str, dict[str, NDArray[Any]]] = {}
-        self._priority = tie_priority(self.tie_seed, n_features)
+        priority, varies = tie_priority(self.tie_seed, n_features), value_ranges(X) > 0
+        self._columns = np.flatnonzero(varies) if varies.any() else np.arange(n_features)
+        if len(self._columns) < n_features:
+            # Indexing would leave the samples far apart, and round sums over them in another order.
+            X = X[:, self._columns] if sp.issparse(X) else np.take(X, self._columns, axis=1)
+        self._priority = priority[self._columns]
+        self._tied = np.zeros(len(self._columns), dtype=np.bool_)
         with refusing_overflow(self.method), contained(self.method):
             found = self._scores_by_blocks(scores, read_only(X), read_only(codes))
-        self.scores_ = real_numbers(found, n_features, self.method, "scores")
+        self.scores_ = real_numbers(found, len(self._columns), self.method, "scores")
         self._check_scores()
+        order = self._columns[order_of(self.scores_, self._priority)]
+        self._tied[tied_with(self.scores_, np.arange(len(self.scores_)))] = True
+        self.tied_ = np.zeros(n_features, dtype=np.bool_)
+        self.tied_[self._columns] = self._tied
+        self.scores_, self.has_score_ = self._of_all(varies)
+        constant = np.flatnonzero(~varies)
         self.ranking_ = np.empty(n_features, dtype=np.intp)
-        self.ranking_[order_of(self.scores_, self._priority)] = np.arange(1, n_features + 1)
-        self.support_ = self.ranking_ <= n_selected
+        order = np.concatenate([order[varies[order]], constant[priority[constant].argsort()]])
+        self.ranking_[order] = np.arange(1, n_features + 1)
+        self.support_ = (self.ranking_ <= n_selected) & self.has_score_
         return self
+
+    def _of_all(self, varies: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the scores of all features, constant ones among them, and which say something."""
+        own = self.scores_[varies[self._columns]]
+        least = float(own.min(initial=np.inf))
+        is_below = least < 0 or (least == 0 and not self.zero_says_nothing)
+        scores, has_score = np.full(len(varies), least - max(1.0, -least) if is_below else 0.0), varies.copy()
+        scores[varies] = own
+        # A best score of 0 can mean anything: a method may give negative ones throughout.
+        if self.zero_says_nothing and (own == 0).any() and ((own > 0).any() or not (own < 0).any()):
+            has_score &= scores > 0
+        if len(self._columns) < len(varies):
+            self._put_back(scores)
+        return scores, has_score
+
+    def _put_back(self, scores: NDArray[np.float64]) -> None:
+        """Renumber what a method has found about the `_columns` that it saw, if that is by feature."""
 
     def _scores_by_blocks(
         self, scores: Callable[..., NDArray[np.float64]], X: Any, codes: NDArray[np.intp]
@@ -313,13 +352,13 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         return getattr(self, "feature_names_in_", None)
 
     def _feature_names(self) -> Sequence[str]:
-        """Name the features; those of data without names as scikit-learn does."""
+        """Name the features that the method sees; those of data without names as scikit-learn does."""
         given = self._given_names()
-        return [f"x{feature}" for feature in range(self.n_features_in_)] if given is None else given
+        return [f"x{feature}" if given is None else given[feature] for feature in self._columns.tolist()]
 
     def _check_scores(self) -> None:
         for feature in np.flatnonzero(~np.isfinite(self.scores_))[:1].tolist():
-            name = feature_called(feature, self._given_names())
+            name = feature_called(self._columns[feature], self._given_names())
             raise ValueError(f"{self.method}: the score of {name} is {self.scores_[feature]}: scale the features first")
 
     @classmethod
@@ -411,14 +450,27 @@ def order_of(scores: NDArray[np.float64], priority: NDArray[np.intp] | None = No
     or than `ROUNDING_OF_ZERO`. Processors and libraries of linear algebra round differently, and copies of a feature
     must not change their order. Ties are passed on: in a chain of scores each of which ties with the next, all do.
     """
+    group = tie_groups(scores)
+    return np.lexsort((np.arange(len(scores)) if priority is None else priority, group))
+
+
+def tie_groups(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Give scores that tie, as `order_of` says, one number, from the best on; shape (n_features,)."""
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
     sizes = np.abs(falling)
     width = np.maximum(RELATIVE_ROUNDING * np.maximum(sizes[1:], sizes[:-1]), _rounding_of_zero(scores))
     with np.errstate(invalid="ignore"):
         ties = (falling[:-1] - falling[1:] <= width) & np.isfinite(sizes[1:] + sizes[:-1])
-    group = np.concatenate([[0], np.cumsum(~ties)])[: len(order)]
-    return order[np.lexsort((order if priority is None else priority[order], group))]
+    groups = np.empty(len(order), dtype=np.intp)
+    groups[order] = np.concatenate([[0], np.cumsum(~ties)])[: len(order)]
+    return groups
+
+
+def tied_with(scores: NDArray[np.float64], some: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the indices of the scores that tie with another where one of them is among `some`."""
+    groups = tie_groups(scores)
+    return np.flatnonzero((np.bincount(groups)[groups] > 1) & np.isin(groups, groups[some]))
 
 
 def n_dropped(step: float, n_left: int) -> int:
@@ -428,12 +480,14 @@ def n_dropped(step: float, n_left: int) -> int:
 
 def first_largest(values: NDArray[np.float64], priority: NDArray[np.intp] | None = None) -> int:
     """Index of the largest value; of those that agree with it to within rounding, the first as in `order_of`."""
+    found = all_largest(values)
+    return int(found[0 if priority is None else priority[found].argmin()])
+
+
+def all_largest(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the indices of the largest value and of those that agree with it to within rounding."""
     largest = values.max()
-    ties = values >= largest - max(RELATIVE_ROUNDING * abs(largest), _rounding_of_zero(values))
-    if priority is None:
-        return int(ties.argmax())
-    found = np.flatnonzero(ties)
-    return int(found[priority[found].argmin()])
+    return np.flatnonzero(values >= largest - max(RELATIVE_ROUNDING * abs(largest), _rounding_of_zero(values)))
 
 
 def _rounding_of_zero(values: NDArray[np.float64]) -> float:

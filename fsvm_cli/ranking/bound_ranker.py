@@ -18,7 +18,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from fsvm_cli.bounds.bound import add_gradient_of_ridge, hard_margin_machine, spread
 from fsvm_cli.numerics import quantised
 from fsvm_cli.quasi_newton import minimise_quantised
-from fsvm_cli.ranking.base import first_largest, n_dropped, order_of
+from fsvm_cli.ranking.base import first_largest, n_dropped, order_of, tied_with
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.svm import Gaussian, Kernel, Linear, Polynomial
 from fsvm_cli.svm.labels import machine_labels
@@ -382,7 +382,13 @@ class BoundRanker(MachineRanker):
         rounds = self._eliminate(objective, candidates) if len(candidates) > 1 else []
         self.converged_ = all(each.converged for each in rounds)
         self.diagnostics_["path"] = path_table(rounds, self._feature_names())
+        self._note_ties(rounds)
         return places(rounds, candidates, self._priority)
+
+    def _note_ties(self, rounds: Sequence[Round]) -> None:
+        for each, later in itertools.zip_longest(rounds, rounds[1:]):
+            stays = [] if later is None else later.features
+            self._tied[each.features[tied_with(each.keys, np.flatnonzero(~np.isin(each.features, stays)))]] = True
 
     def _check_search_without_descent(self, objective: BoundObjective) -> None:
         if self.penalty > 0:

@@ -190,6 +190,7 @@ class Infoprop(SVMRanker, LeakingRanker):
     ) -> NDArray[np.float64]:
         svm = self._machines(X, y)
         X_test = validate_data(self, X_test, dtype=np.float64, accept_sparse=self._sparse_format(), reset=False)
+        X_test = X_test[:, self._columns]
         codes = self._codes_of(y_test)
         check_consistent_length(X_test, codes)
         n_known = max(n_classes, int(codes.max()) + 1)

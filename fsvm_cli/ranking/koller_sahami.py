@@ -62,6 +62,7 @@ class KollerSahami(Ranker):
     """
 
     method = "koller-sahami"
+    zero_says_nothing = False
 
     blanket_size: Annotated[int, Ge(0)] = 2
     n_bins: Annotated[int, Ge(2)] = 4

@@ -192,6 +192,15 @@ class KernelParameterDescent(MachineRanker):
         scores: NDArray[np.float64] = np.mean([survival(path) for path in self.path_], axis=0)
         return scores
 
+    def _put_back(self, scores: NDArray[np.float64]) -> None:
+        """Give constant columns the weight 0."""
+        paths = []
+        for path in self.path_:
+            weights = np.zeros((len(path.weights), len(scores)))
+            weights[:, self._columns] = path.weights
+            paths.append(replace(path, weights=weights))
+        self.path_ = tuple(paths)
+
     def _descent(
         self,
         kernel: ScaledKernel,

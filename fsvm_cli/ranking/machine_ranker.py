@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.svm import Kernel, kernel_for
 from fsvm_cli.svm.costs import ClassWeight, weighted_bounds
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from fsvm_cli.svm.costs import CUnit
@@ -44,7 +45,12 @@ class MachineRanker(Ranker):
 
     def kernel_object(self, X: NDArray[np.float64]) -> Kernel:
         """Return the kernel, which may be given by its name, for machines trained on `X`."""
-        return kernel_for(self.kernel, X)
+        kernel = kernel_for(self.kernel, X)
+        own: NDArray[np.intp] | None = getattr(self, "_columns", None)
+        if own is None or not len(own) == X.shape[1] < self.n_features_in_:
+            return kernel
+        weights = kernel.feature_weights(self.n_features_in_)
+        return kernel if weights is None else kernel.with_weights(weights[own])
 
     @classmethod
     def check_kernel(cls, kernel: Kernel) -> None:
@@ -73,6 +79,18 @@ class WeightedMachineRanker(MachineRanker):
     def bounds(self, y: NDArray[np.intp], sample_weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return the upper bound of alpha of each sample by the class codes, shape (n_samples,)."""
         return weighted_bounds(self.C, self.classes_[y], self.class_weight, sample_weight)
+
+    def _put_back(self, scores: NDArray[np.float64]) -> None:
+        """Renumber the certificate of a method that gives one; the places of constant columns are decided."""
+        if not getattr(self, "certify", False):
+            return
+        found: Any = self
+        own, intervals = self._columns, np.stack([scores, scores], axis=1)
+        decided = np.ones(len(scores), dtype=np.bool_)
+        intervals[own], decided[own] = found.score_intervals_, found.decided_
+        found.score_intervals_, found.decided_ = intervals, decided
+        found.certificate_ = found.certificate_ | {"feature": own[found.certificate_["feature"]]}
+        found.tied_with_ = {int(own[feature]): own[others] for feature, others in found.tied_with_.items()}
 
     def weights(self, y: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Return what C is multiplied by for each sample, shape (n_samples,); None where classes have no weights."""

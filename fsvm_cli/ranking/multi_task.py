@@ -154,12 +154,14 @@ class MultiTask(RadiusMargin):
     scales: Literal["shared", "own"] = "shared"
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        if self.task is None:
+        n_features = self.n_features_in_
+        if self.task is not None and self.task >= n_features:
+            raise ValueError(f"{self.method}: task must be below {n_features}, the number of features, not {self.task}")
+        if self.task is None or self.task not in self._columns:  # one task, if its number is constant
             return super()._scores(X, y, n_classes)
-        if self.task >= X.shape[1]:
-            raise ValueError(f"{self.method}: task must be below {X.shape[1]}, the number of features, not {self.task}")
-        of_row = X[:, self.task]
-        others = np.delete(np.arange(X.shape[1]), self.task)
+        task = int(np.searchsorted(self._columns, self.task))
+        of_row = X[:, task]
+        others = np.delete(np.arange(X.shape[1]), task)
         parts = [np.flatnonzero(of_row == value) for value in np.unique(of_row)]
         kernel = self._scaled_kernel(X)
         weights = kernel.feature_weights(X.shape[1])
@@ -177,6 +179,8 @@ class MultiTask(RadiusMargin):
         ]
         self.converged_ = all(each.converged for rounds in found for each in rounds)
         self.diagnostics_["path"] = path_table([each for rounds in found for each in rounds], self._feature_names())
+        for rounds in found:
+            self._note_ties(rounds)
         scores: NDArray[np.float64] = np.sum([places(rounds, candidates, self._priority) for rounds in found], axis=0)
         return scores
 

@@ -53,6 +53,7 @@ class PearsonRedundancy(SampleWeightRanker):
     """
 
     method = "pearson-redundancy"
+    zero_says_nothing = False
     is_supervised = False
 
     def _scores(

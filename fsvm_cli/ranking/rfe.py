@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge, Gt, Lt
 
-from fsvm_cli.ranking.base import SampleWeightRanker, first_largest, n_dropped, order_of
+from fsvm_cli.ranking.base import SampleWeightRanker, all_largest, n_dropped, order_of, tied_with
 from fsvm_cli.ranking.machine_ranker import WeightedMachineRanker
 from fsvm_cli.ranking.rfe_certified import Certifier, certificate_of
 from fsvm_cli.ranking.rfe_machines import EliminationProblem, machines_for
@@ -153,11 +153,13 @@ class RecursiveFeatureElimination(SampleWeightRanker, WeightedMachineRanker):
         while len(machines.features) > 1:
             self.converged_ &= machines.train()
             number = min(n_dropped(self.step, len(machines.features)), len(machines.features) - 1)
-            find = functools.partial(_cheapest, priority=self._priority[machines.features])
+            tied: list[int] = []
+            find = functools.partial(_cheapest, priority=self._priority[machines.features], tied=tied)
             if certifier:
                 cheapest = certifier.eliminate(number, find)
             else:
                 cheapest = find(machines.costs_of_cheapest(number), number)
+            self._tied[machines.features[tied]] = True
             order += machines.features[cheapest].tolist()
             machines.drop(cheapest)
         order += machines.features.tolist()
@@ -175,8 +177,17 @@ class RecursiveFeatureElimination(SampleWeightRanker, WeightedMachineRanker):
         self.tied_with_ = certificate.tied_with
 
 
-def _cheapest(costs: NDArray[np.float64], number: int, priority: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the indices of the smallest costs, ascending; of equal costs the largest priority comes first."""
+def _cheapest(costs: NDArray[np.float64], number: int, priority: NDArray[np.intp], tied: list[int]) -> NDArray[np.intp]:
+    """Return the indices of the smallest costs, ascending; of equal costs the largest priority comes first.
+
+    `tied` becomes the indices that tie with these.
+    """
     # A whole sort in each round would cost as much as the machine.
-    first = [first_largest(-costs, -priority)] if number == 1 else order_of(-costs, -priority)[:number]
-    return np.asarray(first, dtype=np.intp)
+    if number == 1:
+        near = all_largest(-costs)
+        first = near[[priority[near].argmax()]]
+        tied[:] = near.tolist() if len(near) > 1 else []
+    else:
+        first = order_of(-costs, -priority)[:number]
+        tied[:] = tied_with(costs, first).tolist()
+    return first

@@ -124,6 +124,10 @@ class Wrapper(Ranker):
         scores[self.best_subset_] = 2 - np.arange(len(best)) / max(len(best), 1)
         return scores
 
+    def _put_back(self, scores: NDArray[np.float64]) -> None:  # noqa: ARG002 - the contract of Ranker
+        """Renumber the best subset."""
+        self.best_subset_ = self._columns[self.best_subset_]
+
 
 @dataclass
 class _CrossValidation:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.evaluation.stability import selection_stability
-from fsvm_cli.evaluation.statistics import mean_interval
+from fsvm_cli.evaluation.statistics import MeanInterval, mean_interval
 from fsvm_cli.evidence.parameters import CAVEATS
 from fsvm_cli.experiment.chance import chance_test
 from fsvm_cli.experiment.compared_methods import further_random_orders
@@ -244,6 +244,9 @@ def _curve_rows(trials: CompleteTrials) -> Iterator[tuple[object, ...]]:
         n_unconverged = int(np.count_nonzero(~trials.converged[:, column]))
         for (metric, part), values in trials.values.items():
             found = mean_interval(values[:, column])
+            if found.n < len(values) and not trials.measures:
+                # A mean over the trials whose curves reach so far would compare these with all.
+                found = MeanInterval(np.nan, np.nan, np.nan, np.nan, found.n)
             intervals = trials.intervals.get((metric, part))
             low, high = intervals[column] if intervals else (found.low, found.high)
             yield size, metric, part, found.mean, found.std, low, high, found.n, n_unconverged

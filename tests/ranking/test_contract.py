@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import inspect
@@ -121,7 +122,7 @@ def test_ranks_follow_the_scores(method: type[Ranker], n_classes: int) -> None:
     assert np.isfinite(ranker.scores_).all()
     priority = tie_priority(ranker.tie_seed, 6)
     np.testing.assert_array_equal(np.argsort(ranker.ranking_), order_of(ranker.scores_, priority))
-    np.testing.assert_array_equal(ranker.support_, ranker.ranking_ <= 2)
+    np.testing.assert_array_equal(ranker.support_, (ranker.ranking_ <= 2) & ranker.has_score_)
     np.testing.assert_array_equal(ranker.transform(X), X[:, ranker.support_])
     assert ranker.converged_ is True
 
@@ -199,10 +200,47 @@ def test_one_class_is_refused_by_name(method: type[Ranker]) -> None:
 
 @every_method
 @pytest.mark.parametrize(("n_classes", "constant"), [(2, 0.0), (3, 0.1), (2, -1e6)])
-def test_a_constant_feature_has_a_finite_score(method: type[Ranker], n_classes: int, constant: float) -> None:
+def test_a_constant_feature_is_the_last_and_changes_nothing(
+    method: type[Ranker], n_classes: int, constant: float
+) -> None:
     X, y = separable(n_classes)
-    X[:, 3] = constant
-    assert np.isfinite(build_modest(method).fit(X, y).scores_).all()
+    table = np.insert(X, 0, constant, axis=1)
+    ranker = build_modest(method).set_params(n_features_to_select=7).fit(table, y)
+    assert ranker.ranking_[0] == 7
+    assert ranker.scores_[0] <= ranker.scores_.min()
+    assert not ranker.support_[0]
+    np.testing.assert_array_equal(ranker.scores_[1:], build_modest(method).fit(X, y).scores_)
+    nothing = build_modest(method)
+    with contextlib.suppress(ValueError):  # as of a kernel that is the same for all samples
+        assert not nothing.fit(np.full((20, 3), constant), np.arange(20) % 2).support_.any()
+
+
+class Given(Ranker):
+    """Scores as they are in the first row of the data."""
+
+    method = "given"
+
+    def _scores(self, X: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
+        return X[0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "says_nothing", "kept"),
+    [
+        ([2.0, 0.0, 3.0, 0.0], True, [1, 0, 1, 0]),
+        ([2.0, 0.0, 3.0, -1.0], True, [1, 0, 1, 0]),
+        ([2.0, 0.0, 3.0, 0.0], False, [1, 1, 1, 1]),
+        ([0.0, 0.0, 0.0, 0.0], True, [0, 0, 0, 0]),
+        ([-2.0, 0.0, -3.0, -1.0], True, [1, 1, 1, 1]),
+        ([-2.0, 1.0, -3.0, 2.0], True, [1, 1, 1, 1]),
+    ],
+)
+def test_a_feature_of_score_0_is_never_kept(
+    monkeypatch: pytest.MonkeyPatch, scores: list[float], says_nothing: bool, kept: list[int]
+) -> None:
+    monkeypatch.setattr(Given, "zero_says_nothing", says_nothing)
+    X = np.array([scores, *np.eye(4), np.full(4, 9.0)])
+    assert Given(n_features_to_select=4).fit(X, np.arange(6) % 2).support_.tolist() == [bool(each) for each in kept]
 
 
 @every_method

@@ -67,14 +67,16 @@ class AscentRecord(Record):
 
     def ascents(self, trial: DrawnTrial) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield the label of each compared method that is shown with the table of its ascents; features have names."""
-        names = [f"{LENGTH_SCALE_PREFIX}{name}" for name in trial.feature_names]
-        in_order = [f"{LENGTH_SCALE_PREFIX}{name}" for name in trial.experiment.source.feature_names]
+        names = {
+            f"{LENGTH_SCALE_PREFIX}x{column}": f"{LENGTH_SCALE_PREFIX}{name}"
+            for column, name in enumerate(trial.feature_names)
+        }
         for label, tuned in self.tuned(trial):
             steps = pd.DataFrame(tuned.diagnostics_["ascent"])
-            # On a training part features have no names: their columns stand in the order of the trial.
-            lengths = [name for name in steps if str(name).startswith(LENGTH_SCALE_PREFIX)]
+            # On a training part features have no names; those that are constant there have no lengths.
+            lengths = [each for each in np.array([*names])[np.argsort(trial.columns)] if each in steps]
             others = [name for name in steps if " of " not in str(name)]
-            yield label, steps[[*others, *lengths]].set_axis([*others, *names], axis=1)[[*others, *in_order]]
+            yield label, steps[[*others, *lengths]].rename(columns=names)
 
 
 def _bayesian(config: Config) -> list[int]:
@@ -115,14 +117,16 @@ class LengthScales(AscentRecord):
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Take the ends of the ascents."""
         X = trial.parts.X_train
-        varies = np.not_equal(X, X[0]).any(axis=0)[np.argsort(trial.columns)]
+        varies = dict(zip(trial.feature_names, np.not_equal(X, X[0]).any(axis=0).tolist(), strict=True))
         rows = []
         for label, steps in self.ascents(trial):
             for machine, ascent in steps.groupby("machine"):
                 features = [str(name) for name in ascent if str(name).startswith(LENGTH_SCALE_PREFIX)]
                 lengths = ascent[features].to_numpy(dtype=np.float64)[-1]
                 names = [name.removeprefix(LENGTH_SCALE_PREFIX) for name in features]
-                columns = zip(names, lengths, relevance(lengths, varies), strict=True)
+                columns = zip(
+                    names, lengths, relevance(lengths, np.array([varies[each] for each in names])), strict=True
+                )
                 rows += [(label, machine, *of_feature) for of_feature in columns]
         return {
             "length-scales": pd.DataFrame(rows, columns=["ranking", "machine", "feature", "length_scale", "relevance"])
@@ -160,7 +164,8 @@ class SamplerTraces(AscentRecord):
         parts = []
         for label, tuned in self.tuned(trial):
             rng = trial.stream("sampler-traces", label)
-            for machine, posterior in enumerate(tuned.posteriors(X, labels, tuned.path_, rng)):
+            own = getattr(tuned, "_columns", slice(None))  # a ranking has seen the columns that vary
+            for machine, posterior in enumerate(tuned.posteriors(X[:, own], labels, tuned.path_, rng)):
                 try:
                     traces = pd.DataFrame(chain_traces(posterior, rng))
                 except SamplingError:

@@ -34,13 +34,17 @@ class DescentPathRecord(Record):
         """Follow the feature weights of kernels along their descents."""
         paths = []
         config = trial.experiment.config
-        weight_names = [f"{WEIGHT_PREFIX}{name}" for name in trial.feature_names]
-        in_order = [f"{WEIGHT_PREFIX}{name}" for name in trial.experiment.source.feature_names]
+        in_order = np.argsort(trial.columns)
         for ranking in self.rankings(config):
             ranker = trial.ranker(ranking, config.classifier_of(ranking))
             path = pd.DataFrame(ranker.diagnostics_["path"])
-            others = path.columns[: -len(weight_names)]
-            path = path.set_axis([*others, *weight_names], axis=1)[[*others, *in_order]]
+            others = [name for name in path if not str(name).startswith(WEIGHT_PREFIX)]
+            # On a training part features have no names; those that are constant there have no weights.
+            kept = [column for column in in_order if f"{WEIGHT_PREFIX}x{column}" in path]
+            names = [f"{WEIGHT_PREFIX}{trial.feature_names[column]}" for column in kept]
+            path = path[[*others, *(f"{WEIGHT_PREFIX}x{column}" for column in kept)]].set_axis(
+                [*others, *names], axis=1
+            )
             path.insert(0, "ranking", ranking.label)
             paths += [_thinned(descent) for _, descent in path.groupby("machine")]
         return {"path": pd.concat(paths, ignore_index=True)}
