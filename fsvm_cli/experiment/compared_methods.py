@@ -180,9 +180,9 @@ class Ranked(ComparedMethod):
         scores = by_feature(ranker.scores_, trial)
         # The worst ones are a control, for which these are the very ones.
         n_with_score = None if self.ranking.order == "worst-first" else int(ranker.has_score_.sum())
-        return Ordering(
-            trial.parts, columns, scores, ranker.converged_, chosen=ranker.chosen_, n_with_score=n_with_score
-        )
+        said = {} if n_with_score in {None, len(columns)} else {f"columns of {len(columns)} with a score": n_with_score}
+        chosen: Chosen = ranker.chosen_ | said
+        return Ordering(trial.parts, columns, scores, ranker.converged_, chosen, n_with_score=n_with_score)
 
     def learner(self, trial: TrialData, ordering: Ordering) -> Learner:
         """Choose on the features as the ranking scales them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.experiment import Experiment, Trial
@@ -13,7 +14,7 @@ from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.ranking.pearson import Pearson
 from fsvm_cli.ranking.ranks import ranks_of
 from fsvm_cli.report.complete_trials import collect
-from fsvm_cli.report.tables import summarise_selection
+from fsvm_cli.report.tables import summarise, summarise_selection
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job
 
@@ -69,3 +70,38 @@ def test_names_move_with_the_columns(planned: Planned) -> None:
     first, second = experiment.source.feature_names[:2]
     np.testing.assert_array_equal(known, np.column_stack([named[first], named[second]]))
     assert known.std() < 8 < np.delete(drawn.parts.X_train, drawn.columns.argsort()[:2], axis=1).std()
+
+
+def test_a_curve_ends_with_the_columns_that_have_a_score(
+    planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = np.isin(np.arange(20), [3, 5, 7])
+    monkeypatch.setattr(Fisher, "_scores", lambda _, X, y, n_classes: known[: X.shape[1]].astype(float))
+    experiment = planned(dataset={"name": "noise20", "samples": 24}, rankings=[{"method": "fisher"}], subsets=[1, 3, 5])
+    run_job(experiment, tmp_path)
+    with Store(tmp_path, writable=False) as store:
+        collected = collect(experiment, store)
+    curves, _ = summarise(experiment, collected)
+    test = curves[curves["part"] == "test"].set_index("n_features")
+    assert test["n_trials"].to_dict() == {1: 3, 3: 3, 5: 0, 20: 3}
+    assert test["mean"].isna().to_dict() == {1: False, 3: False, 5: True, 20: False}
+    ((_, trials),) = collected.items()
+    assert trials.chosen == ({"columns of 20 with a score": 3},) * 3
+
+
+def test_a_column_that_is_constant_in_the_training_part_is_the_last(planned: Planned, tmp_path: Path) -> None:
+    rng, y = np.random.default_rng(0), np.arange(40) % 2
+    table = pd.DataFrame(rng.normal(size=(40, 3)) + y[:, None], columns=["a", "b", "c"])
+    table.insert(0, "constant", 3.0)
+    table.assign(y=y).to_csv(tmp_path / "mine.csv", index=False)
+    methods = ["fisher", "mrmr", "mifs", "pearson-redundancy", "koller-sahami", "relief-f", "knockoffs", "random"]
+    experiment = planned(
+        dataset={"file": str(tmp_path / "mine.csv"), "target": "y"},
+        rankings=[{"method": method} for method in methods],
+        subsets="all",
+    )
+    run_job(experiment, tmp_path / "out")
+    with Store(tmp_path / "out", writable=False) as store:
+        collected = collect(experiment, store)
+    for trials in collected.values():
+        assert (ranks_of(trials.scores, trials.priorities)[:, 0] == 4).all()
