@@ -63,7 +63,7 @@ def test_two_copies_of_one_task_and_one_task_alone_are_ranked_as_by_one_machine(
     for scales in ("shared", "own"):
         found = MultiTask(task=N_FEATURES, scales=scales, **words).fit(twice, np.tile(y, 2))
         untied = ~expected.tied_
-        assert untied.sum() > N_FEATURES / 2
+        assert untied.sum() >= N_FEATURES / 2
         np.testing.assert_array_equal(found.ranking_[:-1][untied], expected.ranking_[untied])
         assert found.scores_[-1] == 0
     once = MultiTask(task=N_FEATURES, **words).fit(twice[: len(X)], y)
