@@ -75,8 +75,8 @@ def with_plain_words(
         )
         table = table.set_column(index, name, pa.chunked_array([plain if is_coded else plain.cast(column.type)]))
         counts = np.bincount(coded.indices.drop_null().to_numpy(), minlength=len(written)).tolist()
-        found = map(ChangedWord, written, read, counts)
-        changes[name] = tuple(each for each in found if each.written != each.read and each.n_rows)
+        found = zip(written, read, counts, strict=True)
+        changes[name] = tuple(ChangedWord(old, new, n) for old, new, n in found if old != new and n)
     return table, changes
 
 
@@ -99,7 +99,8 @@ def about_changes(changes: Mapping[str, Sequence[ChangedWord]]) -> list[str]:
 
 def look_of(word: str) -> str:
     """Return what is alike for words that differ by capitals, inner blanks and forms of letters alone."""
-    return " ".join(unicodedata.normalize("NFKC", word).translate(_INVISIBLE).lower().split())
+    plain = word if word.isascii() else unicodedata.normalize("NFKC", word).translate(_INVISIBLE)
+    return " ".join(plain.lower().split())
 
 
 def alike(words: Sequence[str], codes: NDArray[np.integer]) -> str:
