@@ -38,12 +38,12 @@ def command(model: Path, file: str, target: str | None, style: str, **of_text: A
     from fsvm_cli.data.user_file import find_file
     from fsvm_cli.errors import UsageError
     from fsvm_cli.own_data.held_out import evaluate, load_model, read_rows
-    from fsvm_cli.own_data.model_card import file_hash, read_card
+    from fsvm_cli.own_data.model_card import file_hash, read_card, unfamiliar
 
     card = read_card(model)
     target = target or card["target"]
     rows = read_rows(file, card, of_text, target)
-    for remark in rows.remarks:
+    for remark in (*rows.remarks, *unfamiliar(rows.samples, card)):
         print_line(remark, err=True)
     if rows.labels is None:
         raise UsageError("say which column holds the class (--target NAME); the card of the model names none")

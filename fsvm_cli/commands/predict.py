@@ -25,11 +25,11 @@ def command(model: Path, file: str, out: Path | None, for_spreadsheet: bool, **o
     from fsvm_cli.console import without_formulas
     from fsvm_cli.files import write_atomically
     from fsvm_cli.own_data.held_out import load_model, predictions, read_rows
-    from fsvm_cli.own_data.model_card import read_card
+    from fsvm_cli.own_data.model_card import read_card, unfamiliar
 
     card = read_card(model)
     rows = read_rows(file, card, of_text, None)
-    for remark in rows.remarks:
+    for remark in (*rows.remarks, *unfamiliar(rows.samples, card)):
         print_line(remark, err=True)
     text = predictions(load_model(model), rows).to_csv(index=False, lineterminator="\n")
     if out is None:

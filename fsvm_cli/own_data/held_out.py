@@ -43,7 +43,6 @@ from fsvm_cli.evaluation.score_metrics import limits_for_other_samples, score_me
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, drawn_split
 from fsvm_cli.evaluation.statistics import CONFIDENCE, MIN_SPLITS, difference_interval
-from fsvm_cli.own_data.model_card import unfamiliar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -176,17 +175,17 @@ def read_rows(file: str, card: Mapping[str, Any], options: Mapping[str, Any], ta
         raise DataError(issues_in_words(str(path), issues))
     frame = _frame(path, table.select(names), card["columns"])
     found = found.with_remarks_on_words({*names, target})
-    return HeldOutRows(frame, labels, (*found.remarks, *found.taken_as_missing, *unfamiliar(frame, card)))
+    return HeldOutRows(frame, labels, (*found.remarks, *found.taken_as_missing))
 
 
 def _rows_of_libsvm(path: Path, card: Mapping[str, Any]) -> HeldOutRows:
     n_features, columns = card["fitted_on"]["features_of_the_data"], card["columns"]
     rows = read_libsvm(path, n_features=n_features, dense=bool(columns))
-    if not columns:
-        return HeldOutRows(rows.X, [*rows.labels], ())
-    every = pd.DataFrame(rows.X, columns=[f"x{number}" for number in range(1, n_features + 1)])
-    samples = every.reindex(columns=[column["name"] for column in columns])
-    return HeldOutRows(samples, [*rows.labels], unfamiliar(samples, card))
+    samples: Any = rows.X
+    if columns:
+        every = pd.DataFrame(rows.X, columns=[f"x{number}" for number in range(1, n_features + 1)])
+        samples = every.reindex(columns=[column["name"] for column in columns])
+    return HeldOutRows(samples, [*rows.labels], ())
 
 
 def _frame(path: Path, table: pa.Table, columns: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
