@@ -55,6 +55,11 @@ if TYPE_CHECKING:
 )
 @click.option("--always-keep", multiple=True, metavar="COLUMN", help="Column that comes first; may be given again.")
 @click.option(
+    "--column-groups",
+    metavar="FILE",
+    help="CSV file with the header column,group: the columns of a group are ranked, and kept, as one.",
+)
+@click.option(
     "--sample-weight", metavar="COLUMN", help="Column of numbers, no feature: how many rows each one stands for."
 )
 @options_of_table
@@ -87,6 +92,7 @@ def command(  # noqa: PLR0917 - click passes every option
     fdr: Controls | None,
     certify: bool,
     always_keep: tuple[str, ...],
+    column_groups: str | None,
     **of_file: Any,
 ) -> None:
     """Rank the features of your own data.
@@ -94,6 +100,7 @@ def command(  # noqa: PLR0917 - click passes every option
     FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file, or the name of a built-in data set.
     """
     from fsvm_cli.errors import UsageError
+    from fsvm_cli.own_data.column_groups import read_column_groups, with_column_groups
     from fsvm_cli.own_data.rank import source_of
 
     _check_usage(file, method, assignments, out, keep)
@@ -105,6 +112,8 @@ def command(  # noqa: PLR0917 - click passes every option
         raise UsageError("--certify: is about one ranking; say which (--method NAME)")
     with step("reading"):
         source = source_of(file, of_file, _announce)
+        if column_groups is not None:
+            source = with_column_groups(source, read_column_groups(Path(column_groups)))
     for caveat in source.caveats:
         _announce(caveat)
     with step("ranking"):

@@ -38,6 +38,8 @@ Controls = Literal["permuted", "knockoffs"]
 
 N_REPEATS = 10
 """Sets of permuted controls: with p columns, a p-value is no smaller than 1 / (1 + 10 p)."""
+N_REPEATS_OF_SHARES = 100
+"""The same where columns of one feature and of many are compared, each with its own controls."""
 MAX_KNOCKOFF_FEATURES = 1000
 """More would take minutes: each sweep of `entropy_diagonal` takes the cube of their number."""
 COLLINEAR = 1e-7
@@ -55,9 +57,10 @@ def permuted_q_values(
 ) -> Array:
     """Return q-values by permuted controls, shape (n_columns,).
 
-    The p-value of a column is the share of all controls that score at least as high in the same fit, and itself; the
-    q-values are those of Benjamini and Hochberg (benjamini1995). They hold for the hypothesis that a column is
-    independent of the class, whatever its relation to others.
+    The p-value of a column is the share of the controls that score at least as high in the same fit, and itself, of
+    columns with as many features: the best of many scores more. The q-values are those of Benjamini and Hochberg
+    (benjamini1995). They hold for the hypothesis that a column is independent of the class, whatever its relation to
+    others.
 
     Parameters
     ----------
@@ -70,18 +73,46 @@ def permuted_q_values(
     n_repeats : int, default=10
     """
     n_columns = int(columns.max()) + 1
+    sizes = np.bincount(columns)
+    alike = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
+    n_alike = np.bincount(sizes)[sizes]
+    # As many controls for the columns that few are like, as far as that can be paid.
+    n_repeats = max(n_repeats, min(n_repeats * n_columns // int(n_alike.min()), N_REPEATS_OF_SHARES))
     n_above = np.zeros(n_columns)
     for _ in range(n_repeats):
-        own, control = _scores_with(X, X[rng.permutation(len(X))], score, columns, rng)
-        ranks = tied_ranks(np.concatenate([own, control]))
-        of_controls = np.sort(ranks[n_columns:])
-        n_above += n_columns - np.searchsorted(of_controls, ranks[:n_columns], side="left")
-    p_values = (1 + n_above) / (1 + n_repeats * n_columns)
+        found = _scores_with(X, X[rng.permutation(len(X))], score, columns, rng)
+        of_columns, of_controls = np.split(tied_ranks(np.concatenate(found)), 2)
+        for own in alike:
+            n_above[own] += len(own) - np.searchsorted(np.sort(of_controls[own]), of_columns[own], side="left")
+    p_values = (1 + n_above) / (1 + n_repeats * n_alike)
     order = np.argsort(p_values, kind="stable")
     adjusted = p_values[order] * n_columns / np.arange(1, n_columns + 1)
     q_values = np.empty(n_columns)
     q_values[order] = np.minimum(np.minimum.accumulate(adjusted[::-1])[::-1], 1.0)
     return q_values
+
+
+def shares_of_controls_beaten(
+    X: Array, score: Score, columns: NDArray[np.intp], rng: np.random.Generator, n_repeats: int
+) -> Array:
+    """Return how often each column scores above its own permuted control in the same fit, shape (n_columns,).
+
+    So columns of one feature and of many can be compared, by any scores: of a column that is independent of the class
+    all shares are about as likely, whereas the largest of many scores is larger than that of one.
+
+    Parameters
+    ----------
+    X, score, columns, rng
+        As in `permuted_q_values`.
+    n_repeats : int
+        Fits, each to other controls.
+    """
+    n_beaten = np.zeros(int(columns.max()) + 1)
+    for _ in range(n_repeats):
+        found = _scores_with(X, X[rng.permutation(len(X))], score, columns, rng)
+        own, control = np.split(tied_ranks(np.concatenate(found)), 2)
+        n_beaten += (1 + np.sign(own - control)) / 2
+    return n_beaten / n_repeats
 
 
 def signed_maximum(own: Array, control: Array) -> Array:

@@ -25,16 +25,28 @@ from fsvm_cli.data.source import features_called, fixed_source, metadata_of
 from fsvm_cli.data.source_spec import FileSpec, NamedSpec, TableSpec
 from fsvm_cli.errors import DataError, FsvmError, TrialsFailedError, UsageError, contained, named, quiet_in_place
 from fsvm_cli.evaluation.false_discovery import (
+    N_REPEATS_OF_SHARES,
     CollinearError,
     Controls,
     difference,
     knockoff_q_values,
     permuted_q_values,
+    tied_ranks,
 )
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evidence.parameters import CAVEATS, NOTHING_FOUND
 from fsvm_cli.files import is_file, special_kind
-from fsvm_cli.numerics import check_input_range, read_only, value_ranges
+from fsvm_cli.numerics import check_input_range, read_only
+from fsvm_cli.own_data.column_groups import (
+    columns_as_numbers,
+    columns_of,
+    is_grouped,
+    ranked_features,
+    scores_of_words,
+    scoring,
+    shares_of_columns,
+    with_column_groups,
+)
 from fsvm_cli.own_data.request import SEED, ranking_request
 from fsvm_cli.ranking.always_keep import with_kept_first
 from fsvm_cli.ranking.base import SampleWeightRanker, order_of, tie_priority, tied_with
@@ -45,7 +57,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from fsvm_cli.data.dataset import Dataset, Matrix
+    from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.readers.numbers import DecimalMark
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.data.source_spec import CategoricalRule, MissingRule, Separator, Spec
@@ -127,6 +139,7 @@ def rank(
     fdr: Controls | None = None,
     certify: bool = False,
     always_keep: Sequence[str] = (),
+    column_groups: Mapping[str, str] | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
     """Rank the features of a table, as the command ``fsvm rank`` does.
@@ -171,6 +184,8 @@ def rank(
         ``gradient-angle`` and ``rfe``. ``rfe`` with the linear kernel does so of itself.
     always_keep : sequence of str, optional
         Columns that come first, whatever their scores.
+    column_groups : mapping of str to str, optional
+        Group of a column, for columns that are ranked as one.
     **parameters
         Of the method, or of the machine of a method that trains one (``kernel``, ``C``, ...).
 
@@ -178,7 +193,9 @@ def rank(
     -------
     DataFrame
         Columns ``rank`` (1 is best), ``feature``, ``index`` (in the table), ``score`` (larger is more relevant)
-        and ``tied`` (its place among equals is drawn), best feature first; with `fdr` also ``q_value``, and with a
+        and ``tied`` (its place among equals is drawn), best feature first. Where a column or a group has several
+        features, ``score`` is the share of permuted controls that it beats, and ``method_score`` that of its best
+        feature. With `fdr` also ``q_value``, and with a
         certificate ``score_low``, ``score_high`` and ``verdict``: "decided", "copy" (only a copy might have the place)
         or "tied".
 
@@ -220,6 +237,8 @@ def rank(
         source = source_of_frame(table, options | of_text)
     else:
         source = source_of(str(table), options | of_text, announce=lambda _: None)
+    if column_groups:
+        source = with_column_groups(source, column_groups)
     ranking = rank_features(
         source, request, overwrite=fdr is None, certify=certify or None, fdr=fdr, always_keep=always_keep
     )
@@ -301,9 +320,10 @@ class FeatureRanking:
     order : ndarray of int, shape (n_features,)
         Feature indices, best first.
     scores : ndarray, shape (n_features,)
-        By feature index; larger is more relevant. A column of words is one feature here, and has the score of its best
-        word. One that is constant on all rows, which the method does not see, has 0, or the lowest score if that is
-        below 0, and comes last.
+        By feature index; larger is more relevant. A column of words, or a group of columns, is one feature here. Where
+        there is any, the score of each is the share of permuted controls that it beats
+        (`shares_of_controls_beaten`). One that is constant on all rows, which the method does not see, has 0, or the
+        lowest score if that is below 0, and comes last.
     feature_names : tuple of str
     words : dict of str to dict of str to float
         For each column of words, the scores of its words, by the names that they have as features.
@@ -319,6 +339,9 @@ class FeatureRanking:
         Features that vary and whose scores say something, or that are always kept.
     q_values : ndarray, shape (n_features,), or None
         By feature index: the smallest false discovery rate at which the feature is among the discoveries.
+    method_scores : ndarray, shape (n_features,), or None
+        By feature index, where `scores` are shares: the score that the method gives the best feature of each column. It
+        orders equal shares.
     """
 
     method: str
@@ -335,6 +358,7 @@ class FeatureRanking:
     certified: CertifiedPlaces | None = None
     controls: Controls | None = None
     q_values: NDArray[np.float64] | None = None
+    method_scores: NDArray[np.float64] | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """List the features, best first: rank, feature, index, score, tie; interval, verdict, q-value if known."""
@@ -343,6 +367,8 @@ class FeatureRanking:
             row = {"rank": rank, "feature": self.feature_names[index], "index": int(index)}
             row["score"] = float(self.scores[index])
             row["tied"] = bool(self.tied[index])
+            if self.method_scores is not None:
+                row["method_score"] = float(self.method_scores[index])
             if self.certified is not None:
                 low, high = self.certified.intervals[index].tolist()
                 row |= {"score_low": low, "score_high": high, "verdict": self.certified.verdicts[index]}
@@ -394,28 +420,36 @@ def rank_features(
             raise UsageError(reason)
     if reason := reason_against_weights(source, request.method):
         raise UsageError(reason)
-    ranker, ranked, caveats = _fitted(dataset, request, overwrite=overwrite, certify=certify)
+    has_groups = is_grouped(dataset)
+    ranker, ranked, caveats = _fitted(dataset, request, overwrite=overwrite and not has_groups, certify=certify)
     q_values = None if fdr is None else _q_values(dataset, request, fdr)
     if fdr == "knockoffs":
         caveats.append(KNOCKOFFS_CAVEAT)
     of_features = np.full(dataset.n_features, min(float(ranker.scores_.min()), 0.0))
     of_features[ranked] = ranker.scores_
-    words = _words(dataset, of_features)
+    words = scores_of_words(dataset, of_features)
     best: dict[str, float] = {}
     for column, score in zip(dataset.source_columns or dataset.feature_names, of_features.tolist(), strict=True):
         best[column] = max(best.get(column, -np.inf), score)
     scores, places = np.array(list(best.values())), {column: place for place, column in enumerate(best)}
     columns = dataset.source_columns or dataset.feature_names
     first = list(dict.fromkeys(places[columns[feature]] for feature in kept))
+    method_scores = None
+    if has_groups:
+        method_scores = scores
+        scores = shares_of_columns(dataset, request, caveats)
     scores = with_kept_first(scores, first)
+    keys = scores
+    if method_scores is not None:  # which are multiples of 1 / (2 N_REPEATS_OF_SHARES)
+        keys = scores * 2 * N_REPEATS_OF_SHARES * (len(scores) + 1) + tied_ranks(method_scores)
     priority, tied = tie_priority(SEED, len(scores)), np.zeros(len(scores), dtype=np.bool_)
-    order = order_of(scores, priority)
+    order = order_of(keys, priority)
     if len(scores) == dataset.n_features:
         # Within an elimination the method's own order tells more than its scores.
         tied[ranked] = ranker.tied_
         has_score = np.isin(np.arange(len(scores)), ranked[ranker.has_score_])
     else:
-        tied[tied_with(scores, order)] = True
+        tied[tied_with(keys, order)] = True
         names_with_score = {columns[feature] for feature in ranked[ranker.has_score_]}
         has_score = np.array([column in names_with_score for column in best])
     tied[first] = False
@@ -437,6 +471,7 @@ def rank_features(
         certified=None if words or first else _certified(ranker, ranked, dataset.n_features),
         controls=fdr,
         q_values=q_values,
+        method_scores=method_scores,
     )
 
 
@@ -448,10 +483,10 @@ def _check_certifiable(request: RankingRequest, dataset: Dataset, kept: Sequence
         raise UsageError(f"--certify: no bound is known for the scores of {request.method.method}; one is for {able}")
     if kept:
         raise UsageError("--certify: is about places by the scores; leave --always-keep out")
-    if dataset.source_columns is not None and dataset.source_columns != dataset.feature_names:
+    if is_grouped(dataset):
         raise UsageError(
-            "--certify: a column that becomes several features has the score of the best of them, for which no bound "
-            "is given; drop it (--drop COLUMN), or take --categorical ordinal"
+            "--certify: no bound is known for the score of a column that becomes several features; drop it (--drop "
+            "COLUMN), or take --categorical ordinal"
         )
 
 
@@ -489,16 +524,9 @@ def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> 
         )
     if dataset.sample_weight is not None:
         raise UsageError("--fdr: controls are of rows that weigh the same; leave --sample-weight out")
-    names = list(dict.fromkeys(dataset.source_columns or dataset.feature_names))
-    place = {name: number for number, name in enumerate(names)}
-    columns = np.array([place[name] for name in dataset.source_columns or dataset.feature_names])
+    names, columns = columns_as_numbers(dataset)
     q_values = np.ones(len(names))
-
-    def score(both: NDArray[np.float64]) -> NDArray[np.float64]:
-        ranker, _ = request.estimator(dataset.class_names, both)
-        found: NDArray[np.float64] = ranker.fit(both, dataset.y).scores_
-        return found
-
+    score: Any = scoring(dataset, request)
     find: QValues = permuted_q_values if controls == "permuted" else knockoff_q_values
     if controls == "knockoffs" and request.method.method == "knockoffs":
         from fsvm_cli.ranking.knockoffs import lasso_weights  # noqa: PLC0415 - slow to import, and seldom needed
@@ -508,9 +536,9 @@ def _q_values(dataset: Dataset, request: RankingRequest, controls: Controls) -> 
     try:
         with threadpoolctl.threadpool_limits(limits=1), quiet_in_place():
             scaled = fit_scaling(request.scaling, X).transform(X)
-            ranked = _ranked_features(scaled, request)
+            ranked = ranked_features(scaled, request)
             tested, numbers = np.unique(columns[ranked], return_inverse=True)
-            q_values[tested] = find(_columns_of(scaled, ranked), score, numbers, rng)
+            q_values[tested] = find(columns_of(scaled, ranked), score, numbers, rng)
             return q_values
     except CollinearError as error:
         of, *others = [dataset.feature_names[ranked[each]] for each in (error.column, *error.others)]
@@ -539,8 +567,8 @@ def _fitted(
         with threadpoolctl.threadpool_limits(limits=1):
             scaled = scaling.transform(X, overwrite=overwrite)
             check_input_range(scaled, dataset.feature_names)
-            ranked = _ranked_features(scaled, request)
-            scaled = _columns_of(scaled, ranked)
+            ranked = ranked_features(scaled, request)
+            scaled = columns_of(scaled, ranked)
             ranker, chosen = request.estimator(dataset.class_names, scaled)
             # Certificates of other methods may hold all pairs of rows, and are given on request alone.
             if certify is None:
@@ -578,36 +606,9 @@ def _fitted(
     return ranker, ranked, caveats
 
 
-def _ranked_features(X: Matrix, request: RankingRequest) -> NDArray[np.intp]:
-    """Find the features that a method is to see, those that vary: others tell nothing, and there may be many.
-
-    All where none varies, or where a parameter of the method is the index of a feature.
-    """
-    varying = np.flatnonzero(value_ranges(X))
-    sees_all = not len(varying) or request.parameters.keys() & request.method.index_parameters
-    return np.arange(X.shape[1]) if sees_all else varying
-
-
-def _columns_of(X: Matrix, features: NDArray[np.intp]) -> Matrix:
-    if len(features) == X.shape[1]:
-        return X
-    # Indexing leaves the samples of a full matrix far apart, and sums over them are then rounded in another order.
-    return np.take(X, features, axis=1) if isinstance(X, np.ndarray) else X[:, features]
-
-
 def _constant_columns(dataset: Dataset, features: NDArray[np.intp]) -> list[str]:
     """Name the columns of constant features; a feature by its own name where others of its column vary."""
     sources = dataset.source_columns or dataset.feature_names
     varying = {sources[feature] for feature in np.setdiff1d(np.arange(dataset.n_features), features)}
     names = [dataset.feature_names[j] if sources[j] in varying else sources[j] for j in features]
     return list(dict.fromkeys(names))
-
-
-def _words(dataset: Dataset, scores: NDArray[np.float64]) -> dict[str, dict[str, float]]:
-    """Find the scores of the words of each column of words."""
-    words: dict[str, dict[str, float]] = {}
-    sources = dataset.source_columns or dataset.feature_names
-    for column, feature, score in zip(sources, dataset.feature_names, scores.tolist(), strict=True):
-        if column != feature:
-            words.setdefault(column, {})[feature] = score
-    return words

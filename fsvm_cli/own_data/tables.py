@@ -63,17 +63,19 @@ def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool 
 
 
 def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
+    by_method = ["method_score"] if ranking.method_scores is not None else []
     ties = ["tied"] if ranking.tied.any() else []
-    table = Table("rank", "feature", "score", *(["q"] if ranking.controls else []), *ties)
+    table = Table("rank", "feature", "score", *by_method, *(["q"] if ranking.controls else []), *ties)
     for column in (table.columns[0], *table.columns[2:]):
         column.justify = "right"
     for row in rows[:MAX_TABLE_ROWS]:
         mark = MARKS.get(row.get("verdict", ""), "")
         further = [f"{row['q_value']:.3f}"] if ranking.controls else []
         further += ["yes" if row["tied"] else ""] if ties else []
-        table.add_row(f"{row['rank']}{mark}", str(row["feature"]), f"{row['score']:.6g}", *further)
+        scores = [f"{row[name]:.6g}" for name in ("score", *by_method)]
+        table.add_row(f"{row['rank']}{mark}", str(row["feature"]), *scores, *further)
         for word, score in ranking.words.get(str(row["feature"]), {}).items():
-            table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
+            table.add_row("", f"  {word}", *[""] * len(by_method), f"{score:.6g}", style="dim")
     console = open_console()
     console.print(f"{ranking.method}: {len(rows)} features ranked on {ranking.n_samples} rows")
     if ranking.n_with_score < len(rows):

@@ -311,7 +311,8 @@ def test_the_words_of_a_column_stay_together_in_every_format(coloured: Path, met
     assert scores == sorted(scores, reverse=True)
     (group,) = (each for each in content["features"] if "words" in each)
     assert set(group["words"]) == {"colour=pale", "colour=deep", "colour=odd"}
-    assert group["score"] == max(group["words"].values())
+    assert group["method_score"] == max(group["words"].values())
+    assert all(0 <= each["score"] <= 1 for each in content["features"])
     rows = list(csv.DictReader(rank(*arguments, "csv").stdout.splitlines()))
     assert [(row["feature"], float(row["score"])) for row in rows] == [
         (each["feature"], each["score"]) for each in content["features"]
