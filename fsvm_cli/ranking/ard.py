@@ -72,7 +72,7 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
         Ascents on permuted labels beside each machine's, at most, at least 0. They end where one of them is as high,
         or after three where all are lower by 20 in ln Q(Y | X). By chance alone a machine is above 19 of them once in
         20 times at the most. One that ends blind is compared with none.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the landmarks and the sampler.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -134,7 +134,7 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
     scores_are_shares = True
     passed_down = frozenset({"random_state"})
 
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         labels, _ = machine_labels(y, n_classes)

@@ -2,15 +2,12 @@
 
 The contract of every ranking method.
 
-An order of the features that does not hang on the order in which a table has them.
-
 What the ranking methods that may be shown the test part have in common: how it reaches them.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from abc import ABC, abstractmethod
 from dataclasses import field
@@ -33,6 +30,7 @@ from fsvm_cli.numerics import (
     row_blocks,
     value_ranges,
 )
+from fsvm_cli.ranking.content import rows_by_content, table_by_content
 from fsvm_cli.ranking.parameters import NamedMethod
 from fsvm_cli.validation import ONE_CLASS, validated
 
@@ -222,6 +220,11 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     """Whether the score of a feature is one of its column and the classes alone. `_scores` then gets a CSR matrix in
     blocks of columns, each of them full."""
 
+    goes_by_content: ClassVar[bool] = False
+    """Whether `_scores` draws features, or goes through them: it then gets rows, columns and classes in the order of
+    their content, columns in its direction, and copies of a column get one score. A method with a `random_state` that
+    is not marked so gets the rows alone in that order."""
+
     takes_sample_weight: ClassVar[bool] = False
     """Whether `fit` takes ``sample_weight``; see `SampleWeightRanker`."""
 
@@ -340,6 +343,10 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         self, scores: Callable[..., NDArray[np.float64]], X: Any, codes: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Score the features, those of a sparse matrix a block of full columns after the other where that can be."""
+        if self.goes_by_content:
+            return table_by_content(scores, X, codes, len(self.classes_))
+        if "random_state" in self.passed_down and self.is_supervised:
+            return rows_by_content(scores, X, codes, len(self.classes_))
         if not (sp.issparse(X) and self.scores_columns_apart):
             return scores(X, codes, len(self.classes_))
         by_column = X.tocsc()
@@ -496,36 +503,6 @@ def _rounding_of_zero(values: NDArray[np.float64]) -> float:
     if not math.isfinite(largest):
         largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
     return ROUNDING_OF_ZERO * min(largest, 1.0)
-
-
-def order_by_content(X: Any) -> NDArray[np.intp]:
-    """Return the columns of `X` ordered by their values.
-
-    Methods that draw features at random go through them in this order, so that the scores move with the features.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (n_samples, n_features)
-        A sparse one has the order of the full one.
-
-    Returns
-    -------
-    ndarray of int, shape (n_features,)
-        Equal columns keep the order in which they stand.
-    """
-    contents: list[bytes]
-    if sp.issparse(X):
-        by_column = sp.csc_array(X, copy=True)
-        by_column.eliminate_zeros()
-        by_column.sort_indices()
-        # No bytes are less than those of 0: at the first difference the column that has a value there is behind.
-        stored = np.empty(by_column.nnz, dtype=[("rows_from_end", ">u8"), ("value", "<f8")])
-        stored["rows_from_end"] = X.shape[0] - by_column.indices
-        stored["value"] = by_column.data
-        contents = [stored[start:end].tobytes() for start, end in itertools.pairwise(by_column.indptr.tolist())]
-    else:
-        contents = [np.ascontiguousarray(column).tobytes() for column in X.T]
-    return np.array(sorted(range(X.shape[1]), key=contents.__getitem__), dtype=np.intp)
 
 
 class LeakingRanker(Ranker):

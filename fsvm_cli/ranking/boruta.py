@@ -10,7 +10,7 @@ from annotated_types import Ge
 from sklearn.utils import check_random_state
 
 from fsvm_cli.numerics import row_blocks
-from fsvm_cli.ranking.base import Ranker, order_by_content
+from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.ranking.forest import importances
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Boruta(Ranker):
         At least 1.
     n_trees : int, default=50
         Of each forest, at least 1.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the shadows and the forests.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -67,22 +67,20 @@ class Boruta(Ranker):
     method = "boruta"
     accepts_sparse = True
     passed_down = frozenset({"random_state"})
+    goes_by_content = True
 
     rounds: Annotated[int, Ge(1)] = 10
     n_trees: Annotated[int, Ge(1)] = 50
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         random_state = check_random_state(self.random_state)
-        order = order_by_content(X)
-        features, d = X[:, order], X.shape[1]
+        d = X.shape[1]
         found = np.zeros(d)
         for _ in range(self.rounds):
-            shares = importances(with_shadows(features, random_state), y, self.n_trees, random_state)
+            shares = importances(with_shadows(X, random_state), y, self.n_trees, random_state)
             found += (shares[:d] > shares[d:].max()) + shares[:d]
-        scores = np.empty(d)
-        scores[order] = found / self.rounds
-        return scores
+        return found / self.rounds
 
 
 def with_shadows(X: Any, random_state: np.random.RandomState) -> Any:

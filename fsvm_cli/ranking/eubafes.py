@@ -59,7 +59,7 @@ class Eubafes(Ranker):
     max_pairs : int, default=1000000
         Pairs of samples to draw, at least 2, where there are more than four times as many: half of them among the pairs
         within the classes, half among those between; the two means are estimated from them.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of that draw.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -106,7 +106,7 @@ class Eubafes(Ranker):
     passed_down = frozenset({"random_state"})
 
     max_pairs: Annotated[int, Ge(2)] = 1_000_000
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         deviation = (X - X[0]).std(axis=0)

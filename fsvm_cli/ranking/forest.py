@@ -10,7 +10,7 @@ from annotated_types import Ge
 from sklearn.utils import check_random_state
 
 from fsvm_cli.numerics import value_ranges
-from fsvm_cli.ranking.base import Ranker, order_by_content
+from fsvm_cli.ranking.base import Ranker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class Forest(Ranker):
     ----------
     n_trees : int, default=200
         At least 1. Scores of fewer trees hang more on what is drawn.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the samples of each tree, and the features of each split.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -64,16 +64,14 @@ class Forest(Ranker):
     method = "forest"
     accepts_sparse = True
     passed_down = frozenset({"random_state"})
+    goes_by_content = True
     scores_are_shares = True
 
     n_trees: Annotated[int, Ge(1)] = 200
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
-        order = order_by_content(X)
-        scores = np.empty(X.shape[1])
-        scores[order] = importances(X[:, order], y, self.n_trees, check_random_state(self.random_state))
-        return scores
+        return importances(X, y, self.n_trees, check_random_state(self.random_state))
 
 
 def importances(X: Any, y: NDArray[np.intp], n_trees: int, random_state: np.random.RandomState) -> NDArray[np.float64]:

@@ -122,7 +122,7 @@ class Infoprop(SVMRanker, LeakingRanker):
     output_scaling : {"none", "times-margin", "divided-by-margin"}, default="none"
         What the outputs of the machines are multiplied or divided by before the largest one wins; the margin is
         1/‖w‖. Times the margin, the output is the distance to the hyperplane.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the choice of the samples that are held out, or of the folds.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -173,7 +173,7 @@ class Infoprop(SVMRanker, LeakingRanker):
     folds: Annotated[int, Ge(2)] = 5
     class_kernels: Mapping[Any, str | Kernel] | None = None
     output_scaling: OutputScaling = "none"
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(
         self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, groups: NDArray[np.intp] | None = None

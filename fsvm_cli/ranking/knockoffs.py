@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt
 from sklearn.utils import check_random_state
 
 from fsvm_cli.evaluation.false_discovery import knockoff_sampler
-from fsvm_cli.ranking.base import Ranker, order_by_content
+from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.ranking.elastic_net import ElasticNet
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Knockoffs(Ranker):
         Models on the path, at least 1.
     decades : float, default=2.0
         By how many powers of ten the weakest penalty is below the strongest, above 0.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the knockoffs.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -79,16 +79,16 @@ class Knockoffs(Ranker):
 
     method = "knockoffs"
     passed_down = frozenset({"random_state"})
+    goes_by_content = True
 
     draws: Annotated[int, Ge(1)] = 5
     n_steps: Annotated[int, Ge(1)] = 20
     decades: Annotated[float, Gt(0)] = 2.0
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        order = order_by_content(X)
-        features = _standardised(X[:, order])
+        features = _standardised(X)
         draw, d = knockoff_sampler(features), X.shape[1]
         W = np.zeros(d)
         for _ in range(self.draws):
@@ -97,9 +97,7 @@ class Knockoffs(Ranker):
             lasso.fit(np.hstack([features, draw(rng)]), y)
             self.converged_ &= lasso.converged_
             W += lasso.scores_[:d] - lasso.scores_[d:]
-        scores = np.empty(d)
-        scores[order] = W / self.draws
-        return scores
+        return W / self.draws
 
 
 def lasso_weights(X: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -100,7 +100,7 @@ class KernelParameterDescent(MachineRanker):
     tolerance : float, default=1e-6
         Relative duality gap of the machines.
     solver : str, default="auto"
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the folds.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -164,7 +164,7 @@ class KernelParameterDescent(MachineRanker):
     absolute_change: Annotated[float, Ge(0)] = 1e-6
     max_iterations: Annotated[int, Ge(1)] = 2000
     variant: Variant = "saddle"
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     @classmethod
     def check_kernel(cls, kernel: Kernel) -> None:

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from fsvm_cli.ranking.penalty_path import PenaltyPath
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-ORDER_SEED = 0
-"""Of the order in which coordinates are descended; the optimum is the same."""
-TOLERANCE = 1e-4
-MAX_ITERATIONS = 5000
+from fsvm_cli.ranking.penalty_path import PenaltyPath, squared_hinge
 
 
 class L1Svm(PenaltyPath):
     """How early a feature gets a weight as a linear machine with the 1-norm is allowed more of them.
 
-    The machine minimises |w|₁ + C Σ_i max(0, 1 - y_i (w x_i + b))². Below a smallest C all weights are 0; as C grows
-    geometrically over `decades`, more and more are not. The score is the number of machines on this path that use the
-    feature, plus its share of |w|₁ in the last, which orders those that entered together; it is the mean over the
-    classes, each against the rest. O(n d) for a step of a machine.
+    The machine minimises |w|₁ + C Σ_i max(0, 1 - y_i (w x_i + b))². Up to a smallest C all weights are 0, and the
+    bias, which is free, is that of the classes; as C grows geometrically over `decades`, more and more are not. The
+    score is the number of machines on this path that use the feature, plus its share of |w|₁ in the last, which orders
+    those that entered together; it is the mean over the classes, each against the rest. O(n d) for a step of a machine.
 
-    Use it with many features of which few matter linearly, and features on one scale; not where copies shall score
-    alike, since one takes the weight of all, nor where features act only together.
+    Use it with many features of which few matter linearly, and features on one scale; not where much alike features
+    shall score alike, of which one takes the weight of all, nor where features act only together.
 
     Parameters
     ----------
@@ -43,9 +29,10 @@ class L1Svm(PenaltyPath):
 
     Notes
     -----
-    Source: Zhu et al. (2004), for the hinge loss; here its square, whose machine is liblinear's, by scikit-learn. A
-    present-day reference: no document of this project uses it. The bias is penalised, too, as liblinear does. A machine
-    that misses its tolerance sets `converged_` to False.
+    Source: Zhu et al. (2004), for the hinge loss; here its square. The bias is free, where liblinear's is penalised,
+    so that beside a rare class almost no feature enters. Copies share a weight. A present-day reference: no document of
+    this project uses it. A machine that misses its optimum by more than a millionth of the penalty sets `converged_` to
+    False.
 
     See Also
     --------
@@ -65,17 +52,4 @@ class L1Svm(PenaltyPath):
     """
 
     method = "l1-svm"
-    accepts_sparse = True
-
-    def _path(
-        self, X: Any, labels: NDArray[np.intp], weights: NDArray[np.float64] | None
-    ) -> Iterator[NDArray[np.float64]]:
-        from sklearn.svm import LinearSVC  # noqa: PLC0415 - slow to import, and seldom needed
-
-        for C in self._smallest_c(X, labels, weights, "squared_hinge") * self._factors():
-            machine = LinearSVC(
-                penalty="l1", dual=False, C=C, tol=TOLERANCE, max_iter=MAX_ITERATIONS, random_state=ORDER_SEED
-            )
-            with self._noting_missed_tolerance():
-                machine.fit(X, labels, sample_weight=weights)
-            yield np.abs(machine.coef_[0])
+    loss = squared_hinge

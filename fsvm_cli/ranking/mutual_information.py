@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from fsvm_cli.numerics import binary_exponents, value_ranges
 from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.content import content_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,7 +125,7 @@ class MutualInformation(Ranker):
     n_neighbors : int, default=3
         Neighbours that the estimator for continuous features looks at, at least 1: fewer are less biased, more are
         less noisy. Discrete features have no use for it.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the tiny noise that makes the values of continuous features distinct, the same for every feature.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -160,7 +161,7 @@ class MutualInformation(Ranker):
     passed_down = frozenset({"random_state"})
 
     n_neighbors: Annotated[int, Ge(1)] = 3
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         occurs = holds_zeros_and_ones(X)
@@ -179,9 +180,11 @@ class MutualInformation(Ranker):
                 present = np.eye(len(values))[codes.ravel()]
                 scores[feature] = table_information(np.eye(n_classes)[y].T @ present)
             else:
-                # In a unit of its own, in which no square is too small for a number.
-                scaled = np.ldexp(column.ravel(), binary_exponents(ranges[feature]))
-                scores[feature] = self._from_neighbours(scaled, y, noise)
+                # In a unit of its own, in which no square is too small for a number; rows and direction by its content.
+                rows, _, signs = content_order(column, y)
+                away = column.ravel() * signs[0]
+                scaled = np.ldexp(away - away.min(), binary_exponents(ranges[feature]))
+                scores[feature] = self._from_neighbours(scaled[rows], y[rows], noise)
                 estimator[feature] = NEIGHBOURS
         served = {name: int(np.count_nonzero(estimator == name)) for name in (COUNTS, NEIGHBOURS)}
         self.chosen_["estimator"] = ", ".join(f"{name} ({number})" for name, number in served.items() if number)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from fsvm_cli.evaluation.folds import stratified_folds
-from fsvm_cli.ranking.base import Ranker, order_by_content
+from fsvm_cli.ranking.base import Ranker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,7 @@ class PermutationImportance(Ranker):
         Permutations of each feature in each fold, at least 1.
     estimator : classifier, optional
         Of the experiment; scikit-learn's Gaussian naive Bayes where None.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the folds and the permutations.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -70,11 +70,12 @@ class PermutationImportance(Ranker):
     method = "permutation-importance"
     passed_down = frozenset({"estimator", "random_state"})
     cross_validates = True
+    goes_by_content = True
 
     folds: Annotated[int, Ge(2)] = 5
     repeats: Annotated[int, Ge(1)] = 5
     estimator: Any = None
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(
         self,
@@ -89,21 +90,17 @@ class PermutationImportance(Ranker):
         random_state = check_random_state(self.random_state)
         folds = stratified_folds(y, self.folds, random_state, groups=groups, caller=self.method)
         estimator = GaussianNB() if self.estimator is None else self.estimator
-        order = order_by_content(X)
-        features = X[:, order]
         found = np.zeros(X.shape[1])
         for train, asked in folds:
             # In the other folds a feature may be constant, which leaves a likelihood without a spread.
             with np.errstate(all="ignore"):
-                fitted = clone(estimator).fit(features[train], y[train])
+                fitted = clone(estimator).fit(X[train], y[train])
                 found += permutation_importance(
                     fitted,
-                    features[asked],
+                    X[asked],
                     y[asked],
                     scoring="accuracy",
                     n_repeats=self.repeats,
                     random_state=random_state,
                 ).importances_mean
-        scores = np.empty(X.shape[1])
-        scores[order] = found / len(folds)
-        return scores
+        return found / len(folds)

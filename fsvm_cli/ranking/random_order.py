@@ -22,7 +22,7 @@ class RandomOrder(SampleWeightRanker):
 
     Parameters
     ----------
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
     tie_seed : int, default=0
@@ -49,7 +49,7 @@ class RandomOrder(SampleWeightRanker):
     accepts_sparse = True
     passed_down = frozenset({"random_state"})
 
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(
         self,

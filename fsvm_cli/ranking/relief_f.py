@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FEATURES_PER_PASS = SAMPLES_PER_PASS = 4
 """Features whose differences are added up before distances are written back, and samples to which the same features
 have differences: memory is what costs time."""
+SAME_DISTANCE = 1e-10
+"""Distances that differ by no more than this part are one: the order of the features rounds their sums."""
 SAMPLES_AT_ONCE = 128
 """Samples of which it is first asked whether any is near enough: few are, and comparisons use vector instructions."""
 
@@ -47,8 +49,9 @@ class ReliefF(Ranker):
 
     Notes
     -----
-    Source: Kononenko (1994), whom infoprop2001 cites; every sample is visited, so that nothing is drawn. Of neighbours
-    at the same distance the one that comes first in the data counts as nearer. Every feature is taken as numerical;
+    Source: Kononenko (1994), whom infoprop2001 cites; every sample is visited, so that nothing is drawn. Of more
+    samples at the distance of the k-th neighbour than there are places left, each counts in part, all alike: the mean
+    over all ways to choose among them, so that the order of rows decides nothing. Every feature is taken as numerical;
     for values of 0 and 1 that is the same as nominal; turn other nominal features into one of 0 and 1 for each value.
     The package skrebate gives the same scores to 4e-16 where it, too, takes all features as numerical. By default it
     takes those of at most 10 distinct values as nominal, and beside such features lets a numerical difference of more
@@ -92,17 +95,16 @@ class ReliefF(Ranker):
         starts = np.searchsorted(y[by_class], np.arange(n_classes + 1))
         columns = np.empty(samples.T.shape)
         np.take(samples.T, by_class, axis=1, out=columns, mode="clip")
-        places, numbers = _nearest_of_each_class(columns, starts, min(self.n_neighbors, n_samples))
-        nearest, found = np.empty_like(places), np.empty_like(numbers)
-        nearest[:, by_class], found[:, by_class] = by_class[places], numbers
-        total = _mean_differences(samples, y, weights, nearest, found)[:n_features]
+        # One neighbour more than is asked for tells whether others are as near as the last.
+        nearest, radius, found = _nearest_of_each_class(columns, starts, min(self.n_neighbors, n_samples) + 1)
+        total = _mean_differences(samples[by_class], starts, weights, nearest, radius, found)[:n_features]
         return np.asarray(total / n_samples, dtype=np.float64)
 
 
 @njit(**ALLOCATING)
 def _nearest_of_each_class(
     columns: NDArray[np.float64], starts: NDArray[np.intp], n_neighbors: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
     """Find the neighbours of every sample in every class; each distance is computed once, for both of its samples.
 
     Parameters
@@ -117,6 +119,8 @@ def _nearest_of_each_class(
     -------
     nearest : ndarray of int, shape (n_classes, n_samples, n_neighbors)
         Samples in ascending distance.
+    radius : ndarray, shape (n_classes, n_samples, n_neighbors)
+        Their distances.
     found : ndarray of int, shape (n_classes, n_samples)
         How many there are.
     """
@@ -136,7 +140,7 @@ def _nearest_of_each_class(
                 begin, end = max(sample + 1, starts[code]), starts[code + 1]
                 away = distances[sample - first]
                 _take_neighbors(sample, own, code, begin, end, away, nearest, radius, limits, found)
-    return nearest, found
+    return nearest, radius, found
 
 
 @njit(**COMPILED)
@@ -226,11 +230,12 @@ def _insert(nearest: NDArray[np.intp], radius: NDArray[np.float64], row: int, aw
 
 
 @njit(**ALLOCATING)
-def _mean_differences(
+def _mean_differences(  # noqa: PLR0917
     samples: NDArray[np.float64],
-    y: NDArray[np.intp],
+    starts: NDArray[np.intp],
     weights: NDArray[np.float64],
     nearest: NDArray[np.intp],
+    radius: NDArray[np.float64],
     found: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """Add up the mean differences of each feature to the neighbours in each class.
@@ -238,26 +243,65 @@ def _mean_differences(
     Parameters
     ----------
     samples : ndarray, shape (n_samples, n_features)
-    y : ndarray of int, shape (n_samples,)
-        Class codes.
+        In the order of their classes.
+    starts
+        As of `_nearest_of_each_class`.
     weights : ndarray, shape (n_classes, n_classes)
         What the neighbours of the class of the column count for a sample of the class of the row.
-    nearest, found
-        As of `_nearest_of_each_class`, of samples in this order.
+    nearest, radius, found
+        As of `_nearest_of_each_class`, with one neighbour more than counts.
 
     Returns
     -------
     ndarray, shape (n_features,)
     """
     n_samples, n_features = samples.shape
-    scores, total = np.zeros(n_features), np.empty(n_features)
+    n_neighbors = nearest.shape[2] - 1
+    scores, total, tied = np.zeros(n_features), np.empty(n_features), np.empty(n_features)
+    own = 0
     for sample in range(n_samples):
+        while sample >= starts[own + 1]:
+            own += 1
         for code in range(len(weights)):
             total[:] = 0.0
-            for rank in range(found[code, sample]):
-                _add_differences(samples[nearest[code, sample, rank]], samples[sample], total)
-            _add_mean(total, weights[y[sample], code], max(found[code, sample], 1), scores)
+            number, away = min(found[code, sample], n_neighbors), radius[code, sample]
+            if found[code, sample] > number and away[number] <= away[number - 1] * (1 + SAME_DISTANCE):
+                tied[:] = 0.0
+                _add_tied(samples, sample, starts[code], starts[code + 1], away[number - 1], number, total, tied)
+            else:
+                for rank in range(number):
+                    _add_differences(samples[nearest[code, sample, rank]], samples[sample], total)
+            _add_mean(total, weights[own, code], max(number, 1), scores)
     return scores
+
+
+@njit(**COMPILED)
+def _add_tied(  # noqa: PLR0917
+    samples: NDArray[np.float64],
+    sample: int,
+    begin: int,
+    end: int,
+    away: float,
+    number: int,
+    total: NDArray[np.float64],
+    tied: NDArray[np.float64],
+) -> None:
+    """Add the differences to the samples nearer than a distance, and of those at it what fills up their number."""
+    n_nearer = n_tied = 0
+    for other in range(begin, end):
+        distance = 0.0
+        for j in range(total.size):
+            distance += abs(samples[other, j] - samples[sample, j])
+        if other == sample or distance > away * (1 + SAME_DISTANCE):
+            continue
+        if distance < away * (1 - SAME_DISTANCE):
+            n_nearer += 1
+            _add_differences(samples[other], samples[sample], total)
+        else:
+            n_tied += 1
+            _add_differences(samples[other], samples[sample], tied)
+    for j in range(total.size):
+        total[j] += tied[j] * (number - n_nearer) / n_tied
 
 
 @njit(**COMPILED)

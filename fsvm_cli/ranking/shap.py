@@ -11,7 +11,7 @@ from numba import njit
 from sklearn.utils import check_random_state
 
 from fsvm_cli.numerics import row_blocks
-from fsvm_cli.ranking.base import Ranker, order_by_content
+from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.ranking.forest import grown
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Shap(Ranker):
     ----------
     n_trees : int, default=200
         At least 1. Scores of fewer trees hang more on what is drawn.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the samples of each tree, and the features of each split.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -79,13 +79,13 @@ class Shap(Ranker):
     method = "shap"
     accepts_sparse = True
     passed_down = frozenset({"random_state"})
+    goes_by_content = True
 
     n_trees: Annotated[int, Ge(1)] = 200
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(self, X: Any, y: Indices, n_classes: int) -> Array:
-        order = order_by_content(X)
-        forest, features = grown(X[:, order], y, self.n_trees, check_random_state(self.random_state))
+        forest, features = grown(X, y, self.n_trees, check_random_state(self.random_state))
         n_samples, n_features = X.shape
         features = features.tocsr() if sp.issparse(features) else features
         total = np.zeros(n_features)
@@ -95,9 +95,7 @@ class Shap(Ranker):
             for tree in forest.estimators_:
                 add_values(tree, np.ascontiguousarray(part, dtype=np.float32), values)
             total += np.abs(values).sum(axis=(0, 2))
-        scores = np.empty(n_features)
-        scores[order] = total / (n_samples * n_classes) / self.n_trees
-        return scores
+        return np.asarray(total / (n_samples * n_classes) / self.n_trees)
 
 
 class Splits(NamedTuple):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge, Gt
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from fsvm_cli.evaluation.folds import stratified_folds
-from fsvm_cli.ranking.base import Ranker, order_by_content
-from fsvm_cli.ranking.elastic_net import path_weights
-from fsvm_cli.ranking.penalty_path import largest_size, with_short_indices
+from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.penalty_path import centred_and_scaled, path_weights, squared_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +26,7 @@ class StabilitySelection(Ranker):
     largest one. It is the mean over the classes, each against the rest. O(pairs steps n d) for a pass of the descent.
 
     Use it with many features of which few matter linearly, where a feature shall count only if it is found again on
-    other samples; not where copies shall score alike, nor with so few samples that a half says nothing.
+    other samples; not where much alike features shall score alike, nor with so few samples that a half says nothing.
 
     Parameters
     ----------
@@ -39,7 +36,7 @@ class StabilitySelection(Ranker):
         Penalties, at least 1.
     decades : float, default=1.0
         By how many powers of ten the weakest penalty is below the strongest, above 0.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the halves.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -76,35 +73,29 @@ class StabilitySelection(Ranker):
     passed_down = frozenset({"random_state"})
     cross_validates = True
     accepts_sparse = True
+    goes_by_content = True
 
     pairs: Annotated[int, Ge(1)] = 25
     n_steps: Annotated[int, Ge(1)] = 10
     decades: Annotated[float, Gt(0)] = 1.0
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(
         self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, groups: NDArray[np.intp] | None = None
     ) -> NDArray[np.float64]:
         random_state = check_random_state(self.random_state)
-        order = order_by_content(X)
-        features = X[:, order]
-        features = features / (largest_size(features) or 1.0)
-        if sp.issparse(features):
-            features = with_short_indices(sp.csr_array(features))
+        features = sp.csr_array(X) if sp.issparse(X) else X
         factors = 10 ** (self.decades * np.arange(1, self.n_steps + 1) / self.n_steps)
         codes = [1] if n_classes == 2 else range(n_classes)
         share = np.zeros((len(codes), self.n_steps, X.shape[1]))
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            for _ in range(self.pairs):
-                for half, _ in stratified_folds(y, 2, random_state, groups=groups, caller=self.method):
-                    for number, code in enumerate(codes):
-                        labels = np.where(y[half] == code, 1, -1)
-                        share[number] += path_weights(features[half], labels, 1.0, factors) > 0
-        self.converged_ &= not any(issubclass(each.category, ConvergenceWarning) for each in warned)
+        for _ in range(self.pairs):
+            for half, _ in stratified_folds(y, 2, random_state, groups=groups, caller=self.method):
+                part = centred_and_scaled(features[half])
+                for number, code in enumerate(codes):
+                    path = path_weights(part, np.where(y[half] == code, 1, -1), squared_error, factors)
+                    share[number] += path.weights > 0
+                    self.converged_ &= path.converged
         share /= 2 * self.pairs
         # Shares are whole numbers of halves: a mean over 4 halves at most moves no feature past another share.
         of_class = share.max(axis=1) + share.mean(axis=1) / (4 * self.pairs)
-        scores = np.empty(X.shape[1])
-        scores[order] = of_class.mean(axis=0)
-        return scores
+        return np.asarray(of_class.mean(axis=0))

@@ -53,7 +53,7 @@ class Wrapper(Ranker):
         Budget: subsets that are evaluated, at least 1. The first expansion takes as many as there are features.
     estimator : classifier, optional
         Of the experiment; scikit-learn's Gaussian naive Bayes where None.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Of the folds.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
@@ -101,7 +101,7 @@ class Wrapper(Ranker):
     folds: Annotated[int, Ge(2)] = 5
     max_evaluations: Annotated[int, Ge(1)] = 2000
     estimator: Any = None
-    random_state: int | np.random.RandomState | None = None
+    random_state: int | np.random.RandomState | None = 0
 
     def _scores(
         self,

@@ -17,26 +17,24 @@ from sklearn.linear_model import Lasso
 from sklearn.metrics import mutual_info_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import l1_min_c
 
 from fsvm_cli.evaluation.false_discovery import knockoff_sampler
-from fsvm_cli.ranking.base import order_by_content
 from fsvm_cli.ranking.boruta import Boruta
-from fsvm_cli.ranking.elastic_net import ElasticNet, path_weights
+from fsvm_cli.ranking.content import content_order
+from fsvm_cli.ranking.elastic_net import ElasticNet
 from fsvm_cli.ranking.forest import Forest
 from fsvm_cli.ranking.knockoffs import Knockoffs, lasso_weights
 from fsvm_cli.ranking.l1_logistic import L1Logistic
 from fsvm_cli.ranking.l1_svm import L1Svm
 from fsvm_cli.ranking.mrmr import Mrmr
+from fsvm_cli.ranking.penalty_path import centred_and_scaled, logistic, path_weights, squared_error, squared_hinge
 from fsvm_cli.ranking.permutation_importance import PermutationImportance
 from fsvm_cli.ranking.shap import Shap, add_values
 from fsvm_cli.ranking.stability_selection import StabilitySelection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fsvm_cli.ranking.base import Ranker
-    from fsvm_cli.ranking.penalty_path import PenaltyPath
+    from fsvm_cli.ranking.penalty_path import Loss, PenaltyPath
 
 small_tables = arrays(np.int64, st.tuples(st.integers(4, 15), st.integers(1, 5)), elements=st.integers(0, 2))
 
@@ -67,10 +65,16 @@ def test_every_choice_of_mrmr_is_the_best_by_its_formula(table: np.ndarray, seed
         chosen.append(feature)
 
 
+def arranged(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the table and the classes as methods get them that draw rows and columns, and the order of the columns."""
+    rows, columns, signs = content_order(X, y)
+    return X[rows][:, columns] * signs, np.where(y[rows] == y[rows[0]], 0, 1), columns
+
+
 def test_a_forest_is_scikit_learns_whatever_the_units_and_the_order_of_the_columns() -> None:
     X, y = problem()
-    order = order_by_content(X)
-    oracle = RandomForestClassifier(200, random_state=np.random.RandomState(1)).fit(X[:, order], y)
+    table, codes, order = arranged(X, y)
+    oracle = RandomForestClassifier(200, random_state=np.random.RandomState(1)).fit(table, codes)
     expected = np.empty(6)
     expected[order] = oracle.feature_importances_
     np.testing.assert_allclose(Forest(random_state=1).fit(X, y).scores_, expected, rtol=0.05)
@@ -86,37 +90,38 @@ def test_relevant_features_hit_in_every_round_and_noise_hardly_ever() -> None:
     assert (scores[2:6] < 0.5).all()
 
 
-def squared_hinge(margins: np.ndarray) -> float:
-    return float(np.sum(np.maximum(0.0, 1.0 - margins) ** 2))
+@pytest.mark.parametrize("loss", [squared_hinge, logistic])
+@pytest.mark.parametrize("share", [0.5, 0.05])
+def test_the_models_of_the_1_norm_are_at_their_optimum(loss: Loss, share: float) -> None:
+    X, _ = problem(60, 3)
+    labels = np.where(np.argsort(np.argsort(X[:, 0] + 0.5 * X[:, 1])) < 60 * share, 1, -1)
+    X = centred_and_scaled(X)
+    bias = labels.mean() if loss is squared_hinge else 2 * np.arctanh(labels.mean())
+    strongest = np.abs((labels * loss(labels * bias)[1]) @ X).max()
+    path = path_weights(X, labels, loss, np.array([0.999, 1.001, 10.0, 1000.0]))
+    assert path.converged
+    assert not path.weights[0].any()
+    assert np.count_nonzero(path.weights[1]) == 1
+    for factor, weights in zip([10.0, 1000.0], path.weights[2:], strict=True):
+
+        def objective(split: np.ndarray, penalty: float = strongest / factor) -> float:
+            w = split[:3] - split[3:6]  # differences of positive numbers
+            return float(penalty * split[:6].sum() + loss(labels * (X @ w + split[6]))[0].sum())
+
+        start, bounds = np.append(np.full(6, 0.1), bias), [(0.0, None)] * 6 + [(None, None)]
+        best = minimize(objective, start, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-15, "maxfun": 10**6})
+        np.testing.assert_allclose(weights, np.abs(best.x[:3] - best.x[3:6]), atol=5e-3 * np.abs(best.x).max())
 
 
-def logistic(margins: np.ndarray) -> float:
-    return float(np.sum(np.logaddexp(0.0, -margins)))
-
-
-@pytest.mark.parametrize(
-    ("ranker", "loss", "smallest"), [(L1Svm, squared_hinge, "squared_hinge"), (L1Logistic, logistic, "log")]
-)
-def test_the_models_of_the_1_norm_are_at_their_optimum(
-    ranker: type[PenaltyPath], loss: Callable[[np.ndarray], float], smallest: str
-) -> None:
-    X, y = problem(60, 3)
-    X = X / np.abs(X).max()
-    labels = np.where(y == 1, 1, -1)
-
-    fitted = ranker(n_steps=3)
-    fitted.converged_ = True
-    for step, weights in enumerate(fitted._path(X, labels, None)):
-        C = l1_min_c(X, labels, loss=smallest) * 10.0 ** (step + 1)
-
-        def objective(split: np.ndarray, C: float = C) -> float:  # w and the bias as differences of positive numbers
-            w = split[:4] - split[4:]
-            return float(split.sum() + C * loss(labels * (X @ w[:3] + w[3])))
-
-        start, bounds = np.full(8, 0.1), [(0.0, None)] * 8
-        best = minimize(objective, start, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-14})
-        np.testing.assert_allclose(weights, np.abs(best.x[:3] - best.x[4:7]), atol=5e-3 * np.abs(best.x).max())
-    assert fitted.converged_
+@pytest.mark.parametrize("ranker", [L1Svm(), L1Logistic(), ElasticNet(), StabilitySelection(), Knockoffs(n_steps=5)])
+def test_beside_a_rare_class_all_features_enter(ranker: Ranker) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(1000) < 8
+    X = rng.normal(size=(1000, 8))
+    X[y, :3] += 2.0
+    ranker = clone(ranker).fit(X, y)
+    assert np.count_nonzero(ranker.scores_) == 8
+    assert set(ranker.ranking_[:3]) == {1, 2, 3}
 
 
 def test_the_elastic_net_is_at_its_optimum() -> None:
@@ -125,8 +130,10 @@ def test_the_elastic_net_is_at_its_optimum() -> None:
     centred, mixing = X - X.mean(axis=0), 0.4
     strongest = np.abs(centred.T @ (labels - labels.mean())).max() / (60 * mixing)
     factors = np.array([1.0, 3.0, 100.0])
-    assert not path_weights(X, labels, mixing, factors)[0].any()
-    for factor, weights in zip(factors, path_weights(X, labels, mixing, factors), strict=True):
+    path = path_weights(X, labels, squared_error, factors, mixing)
+    assert path.converged
+    assert not path.weights[0].any()
+    for factor, weights in zip(factors, path.weights, strict=True):
 
         def objective(split: np.ndarray, a: float = strongest / factor) -> float:
             w = split[:3] - split[3:]
@@ -150,11 +157,11 @@ def test_stability_is_the_share_of_halves_in_which_the_lasso_selects() -> None:
     X = X / np.abs(X).max()
     ranker = StabilitySelection(pairs=3, n_steps=4, random_state=7).fit(X, y)
     draws = np.random.RandomState(7)
-    order = order_by_content(X)
+    table, codes, order = arranged(X, y)
     found = np.zeros((4, 5))
     for _ in range(3):
-        for train, _ in StratifiedKFold(2, shuffle=True, random_state=draws).split(X, y):
-            features, labels = X[train][:, order], np.where(y[train] == 1, 1.0, -1.0)
+        for train, _ in StratifiedKFold(2, shuffle=True, random_state=draws).split(table, codes):
+            features, labels = table[train], np.where(codes[train] == 1, 1.0, -1.0)
             centred, target = features - features.mean(axis=0), labels - labels.mean()
             largest = np.abs(centred.T @ target).max() / len(train)
             for step in range(4):
@@ -205,9 +212,9 @@ def test_shap_values_are_what_a_feature_adds_in_the_mean_over_all_orders() -> No
 
 def test_shap_values_add_up_to_the_votes_of_the_forest() -> None:
     X, y = problem(100)
-    order = order_by_content(X)
-    scaled = ((X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0)))[:, order]
-    forest = RandomForestClassifier(20, random_state=np.random.RandomState(1)).fit(scaled, y)
+    table, codes, order = arranged(X, y)
+    scaled = (table - table.min(axis=0)) / (table.max(axis=0) - table.min(axis=0))
+    forest = RandomForestClassifier(20, random_state=np.random.RandomState(1)).fit(scaled, codes)
     values = np.zeros((100, 6, 2))
     for tree in forest.estimators_:
         add_values(tree, scaled.astype(np.float32), values)
@@ -221,11 +228,11 @@ def test_shap_values_add_up_to_the_votes_of_the_forest() -> None:
 def test_w_is_how_many_more_models_of_the_lasso_use_a_feature_than_its_knockoff() -> None:
     X, y = problem(80, 4)
     ranker = Knockoffs(draws=1, n_steps=6, random_state=7).fit(X, y)
-    order = order_by_content(X)
-    Z = ((X - X.mean(axis=0)) / X.std(axis=0))[:, order]
+    table, codes, order = arranged(X, y)
+    Z = (table - table.mean(axis=0)) / table.std(axis=0)
     both = np.hstack([Z, knockoff_sampler(Z)(np.random.default_rng(np.random.RandomState(7).randint(2**31)))])
     both -= both.mean(axis=0)
-    target = np.where(y == 1, 1.0, -1.0) - np.where(y == 1, 1.0, -1.0).mean()
+    target = np.where(codes == 1, 1.0, -1.0) - np.where(codes == 1, 1.0, -1.0).mean()
     largest = np.abs(both.T @ target).max() / len(y)
     used = np.zeros(8)
     for step in range(1, 7):
@@ -304,25 +311,24 @@ def test_features_enter_by_what_they_say(ranker: type[PenaltyPath]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "ranker"),
-    [
-        ("l1_svm", L1Svm()),
-        ("l1_logistic", L1Logistic()),
-        ("elastic_net", ElasticNet()),
-        ("elastic_net", StabilitySelection(pairs=2, random_state=0)),
-        ("elastic_net", Knockoffs(draws=1, random_state=0)),
-    ],
+    "ranker",
+    [L1Svm(), L1Logistic(), ElasticNet(), StabilitySelection(pairs=2), Knockoffs(draws=1)],
+    ids=lambda ranker: ranker.method,
 )
-def test_a_model_that_misses_its_tolerance_is_told_of(
-    module: str, ranker: Ranker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(f"fsvm_cli.ranking.{module}.MAX_ITERATIONS", 1)
-    monkeypatch.setattr(f"fsvm_cli.ranking.{module}.TOLERANCE", 1e-12)
+def test_a_model_that_misses_its_optimum_is_told_of(ranker: Ranker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fsvm_cli.ranking.penalty_path.MAX_DESCENTS", 1)
+    monkeypatch.setattr("fsvm_cli.ranking.penalty_path.MAX_NEWTON_STEPS", 1)
     assert not clone(ranker).fit(*problem()).converged_
 
 
-@given(arrays(np.float64, (4, 6), elements=st.integers(0, 2)))
-def test_columns_are_ordered_by_what_they_hold(X: np.ndarray) -> None:
-    permutation = np.random.default_rng(0).permutation(6)
-    moved = X[:, permutation]
-    np.testing.assert_array_equal(X[:, order_by_content(X)], moved[:, order_by_content(moved)])
+@given(st.data())
+def test_rows_and_columns_are_ordered_by_what_they_hold(data: st.DataObject) -> None:
+    X = data.draw(arrays(np.float64, (12, 4), elements=st.integers(0, 4)))
+    y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=12, max_size=12)))
+    rng = np.random.default_rng(0)
+    rows, columns, signs = rng.permutation(12), rng.permutation(4), rng.choice([-1.0, 1.0], 4)
+    moved = X[rows][:, columns] * signs * 2.0**20 + 1.0
+    first, second = (table[order.rows][:, order.columns] * order.signs for table, order in [
+        (X, content_order(X, y)), (moved, content_order(moved, 1 - y[rows]))
+    ])  # fmt: skip
+    np.testing.assert_array_equal((first - first.min(axis=0)) * 2.0**20, second - second.min(axis=0))

@@ -22,10 +22,13 @@ def reference(X: np.ndarray, y: np.ndarray, n_neighbors: int) -> np.ndarray:
         distance = difference.sum(axis=1)
         for code in classes:
             rows = np.flatnonzero((y == code) & (np.arange(len(y)) != i))
-            nearest = rows[np.argsort(distance[rows], kind="stable")][:n_neighbors]
-            if len(nearest):
+            if len(rows):
+                number = min(n_neighbors, len(rows))
+                away = np.sort(distance[rows])[number - 1]
+                nearer, tied = distance[rows] < away, distance[rows] == away
+                counts = nearer + tied * (number - nearer.sum()) / tied.sum()
                 weight = -1 if code == own else prior[code] / (1 - prior[own])
-                scores += weight * difference[nearest].mean(axis=0)
+                scores += weight * counts @ difference[rows] / number
     return scores / len(y)
 
 
@@ -40,7 +43,7 @@ def test_it_is_kononenkos_sum(n_classes: int, n_features: int) -> None:
 
 # Eighths of a range that is a power of two add up exactly, so that ties are ties in either order of summation.
 @given(arrays(float, (12, 3), elements=st.integers(0, 8).map(float)), st.integers(1, 20), st.data())
-def test_ties_go_to_the_first_row(X: np.ndarray, n_neighbors: int, data: st.DataObject) -> None:
+def test_samples_at_the_last_distance_count_alike(X: np.ndarray, n_neighbors: int, data: st.DataObject) -> None:
     X[:2] = [[0], [8]]
     y = np.array([0, 1, *data.draw(st.lists(st.integers(0, 2), min_size=10, max_size=10))])
     scores = ReliefF(n_neighbors=n_neighbors).fit(X, y).scores_

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fsvm_cli.numerics import value_ranges
-from fsvm_cli.ranking.base import order_by_content
 from fsvm_cli.ranking.boruta import Boruta
+from fsvm_cli.ranking.content import content_order
 from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.ranking.forest import Forest
 from fsvm_cli.ranking.gradient_angle import GradientAngle
@@ -145,8 +145,10 @@ def test_forests_are_the_same_trees(method: Any, signed: bool) -> None:
 
 
 @given(arrays(np.float64, (5, 7), elements=st.sampled_from([0.0, 0.0, 1.0, -1.0, 2.0, 0.1])))
-def test_columns_of_a_sparse_matrix_are_in_the_order_of_the_full_one(X: np.ndarray) -> None:
-    np.testing.assert_array_equal(order_by_content(sp.csr_array(X)), order_by_content(X))
+def test_rows_and_columns_of_a_sparse_matrix_are_in_the_order_of_the_full_one(X: np.ndarray) -> None:
+    y = np.arange(5) % 2
+    for full, sparse in zip(content_order(X, y), content_order(sp.csr_array(X), y), strict=True):
+        np.testing.assert_array_equal(full, sparse)
 
 
 def test_values_of_zero_that_are_stored_change_nothing() -> None:
