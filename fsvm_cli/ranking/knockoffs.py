@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from fsvm_cli.evaluation.false_discovery import knockoff_sampler
 from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.content import copies
 from fsvm_cli.ranking.elastic_net import ElasticNet
 
 if TYPE_CHECKING:
@@ -97,7 +98,9 @@ class Knockoffs(Ranker):
             lasso.fit(np.hstack([features, draw(rng)]), y)
             self.converged_ &= lasso.converged_
             W += lasso.scores_[:d] - lasso.scores_[d:]
-        return W / self.draws
+        # Copies, which the lasso gives one weight together, divide what it says.
+        numbers = copies(features)
+        return np.asarray(W / (self.draws * np.bincount(numbers)[numbers]))
 
 
 def lasso_weights(X: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
