@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, ViewportSize
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "<script>document.title='taken'</script>"
@@ -69,14 +69,13 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
-    """Write a page, and open it from disk; whatever the browser complains of fails the test."""
+def open_file(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Open a page from disk; whatever the browser complains of fails the test."""
     complaints: list[str] = []
 
-    def opened(content: Content, scheme: str = "light") -> Page:
-        path = tmp_path / "index.html"
-        path.write_text(render(content, "Results"), encoding="utf-8")
-        page = browser.new_page(color_scheme=scheme, offline=True)
+    def opened(path: Path, scheme: str = "light", width: int = 1280) -> Page:
+        viewport: ViewportSize = {"width": width, "height": 720}
+        page = browser.new_page(color_scheme=scheme, viewport=viewport, offline=True)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(path.as_uri())
@@ -86,3 +85,15 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]
     for context in browser.contexts:
         context.close()
     assert not complaints
+
+
+@pytest.fixture
+def open_page(open_file: Callable[..., Page], tmp_path: Path) -> Callable[..., Page]:
+    """Write a page of made content, and open it."""
+
+    def opened(content: Content, scheme: str = "light") -> Page:
+        path = tmp_path / "index.html"
+        path.write_text(render(content, "Results"), encoding="utf-8")
+        return open_file(path, scheme)
+
+    return opened

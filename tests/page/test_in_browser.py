@@ -17,13 +17,14 @@ from playwright.sync_api import expect
 from fsvm_cli.page import pictures
 from fsvm_cli.page.content import VERDICTS, Method, Ranks
 from fsvm_cli.page.pictures import Picture, compressed
+from fsvm_cli.page.write import render
 from fsvm_cli.report.printing import ResultTable
 from tests.page.conftest import HOSTILE, SVG, content_of, experiment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Browser, Locator, Page
 
     OpenPage = Callable[..., Page]
 
@@ -328,6 +329,21 @@ def test_values_are_told_by_arrow_keys_and_under_the_pointer(open_page: OpenPage
     page.mouse.move(box["x"] + 0.05 * box["width"], box["y"] + 0.8 * box["height"])
     expect(says).to_contain_text("a, 1 feature:")
     assert not Axe().run(page).violations_count
+
+
+def test_a_step_that_fails_spares_the_others(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "index.html"
+    made = replace(experiment(0), files=(("curves.csv", CURVES),))
+    path.write_text(render(content_of(made), "Results"), encoding="utf-8")
+    errors: list[str] = []
+    with browser.new_page(offline=True) as page:
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.add_init_script("document.createElementNS = () => { throw new Error('no curve'); }")
+        page.goto(path.as_uri())
+        all_pictures_are_drawn(page.locator(".experiment"))
+        expect(page.locator("#shown")).to_have_text("1 of 1 experiments shown")
+        expect(page.locator("table.numbers .sort")).to_have_count(2)
+    assert errors == ["no curve"]
 
 
 @pytest.mark.parametrize("n_characters", [200, 2_000_000])

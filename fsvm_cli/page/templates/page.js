@@ -7,6 +7,11 @@ const papers = all(".document");
 const claims = all("tr.claim");
 const texts = new Map();
 
+// A step that fails is reported, and spares the others.
+function attempt(step) {
+  try { return step(); } catch (error) { reportError(error); }
+}
+
 // Figures and files are decompressed when they are first asked for. Figures are shown as images, in which nothing can
 // run; their letters, and the lists of features of several files, are on the page once.
 const once = (make) => { let made; return () => (made ??= make()); };
@@ -52,7 +57,7 @@ async function begin(image) {
   await image.decode().catch(() => undefined);
 }
 function show(image) {
-  if (!begun.has(image)) begun.set(image, begin(image));
+  if (!begun.has(image)) begun.set(image, begin(image).catch(reportError));
   return begun.get(image);
 }
 const showAll = (place) => Promise.all(all("figure img", place).map(show));
@@ -96,34 +101,34 @@ function equip(experiment) {
   if (!equipped.has(experiment)) equipped.set(experiment, make(experiment));
   return equipped.get(experiment);
 }
+function equipFigure(figure) {
+  const [image, caption] = [figure.querySelector("img"), figure.querySelector("figcaption")];
+  const name = figure.id.split(":").pop();
+  caption.append(
+    " ", button("Enlarge", () => enlarge(image), `Enlarge ${image.alt}`),
+    " ", button("SVG", () => save(`${name}.svg`, sources.get(image), "image/svg+xml"), `Save ${image.alt} as SVG`));
+}
+function equipFiles(experiment, place) {
+  for (const each of all("button", place)) {
+    each.addEventListener("click", () => save(each.textContent, files(place).get(each.textContent)));
+  }
+  const curves = part(place.dataset.files)["curves.csv"];
+  if (curves) explore(experiment, curves);
+}
 async function make(experiment) {
-  for (const figure of all("figure[id]", experiment)) {
-    const [image, caption] = [figure.querySelector("img"), figure.querySelector("figcaption")];
-    const name = figure.id.split(":").pop();
-    caption.append(
-      " ", button("Enlarge", () => enlarge(image), `Enlarge ${image.alt}`),
-      " ", button("SVG", () => save(`${name}.svg`, sources.get(image), "image/svg+xml"), `Save ${image.alt} as SVG`));
-  }
-  for (const place of all(".files", experiment)) {
-    for (const each of all("button", place)) {
-      each.addEventListener("click", () => save(each.textContent, files(place).get(each.textContent)));
-    }
-    const curves = part(place.dataset.files)["curves.csv"];
-    if (curves) explore(experiment, curves);
-  }
   const drawing = showAll(experiment);
+  for (const figure of all("figure[id]", experiment)) attempt(() => equipFigure(figure));
+  for (const place of all(".files", experiment)) attempt(() => equipFiles(experiment, place));
   for (const place of all("[data-html]", experiment)) {
-    place.innerHTML = part(place.dataset.html);
+    attempt(() => { place.innerHTML = part(place.dataset.html); });
     place.removeAttribute("data-html");
   }
-  for (const table of all("table.numbers", experiment)) equipTable(table);
+  for (const table of all("table.numbers", experiment)) attempt(() => equipTable(table));
   await drawing;
 }
 for (const experiment of experiments) {
   experiment.addEventListener("toggle", () => { if (experiment.open) equip(experiment); });
-  if (experiment.open) equip(experiment);
 }
-for (const section of all("#head, #own, #leak, .recommendation")) showAll(section);
 
 // Values under the pointer and the arrow keys: curves drawn from the table of the experiment.
 function rowsOf(csv) {
@@ -392,7 +397,6 @@ function equipTable(table) {
   }
   table.caption.append(" ", button("CSV", () => save("table.csv", `${[...table.rows].map(cellsOf).join("\n")}\n`, "text/csv"), `Save ${caption} as CSV`));
 }
-for (const table of all("#own table.numbers, #leak table.numbers")) equipTable(table);
 
 // On paper: what is open. A button opens all that is shown, and waits for its figures.
 byId("print").addEventListener("click", async () => {
@@ -417,5 +421,12 @@ theme.addEventListener("click", () => {
   theme.setAttribute("aria-pressed", isDark());
 });
 
-filter();
-follow();
+// What starts the page comes last: it may use all that is above.
+const begins = [
+  filter,
+  ...experiments.filter((each) => each.open).map((each) => () => equip(each)),
+  ...all("#head, #own, #leak, .recommendation").map((section) => () => showAll(section)),
+  ...all("#own table.numbers, #leak table.numbers").map((table) => () => equipTable(table)),
+  follow,
+];
+for (const step of begins) attempt(step);
