@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fsvm_cli import __version__
-from fsvm_cli.console import COMPLETION_VARIABLE, brief, sanitised
+from fsvm_cli.console import COMPLETION_VARIABLE, brief, open_closed_streams, sanitised
 from fsvm_cli.cpu_features import use_common_cpu_features
 from fsvm_cli.errors import DataError, FsvmError, Terminated, UsageError
 from fsvm_cli.lazy_imports import SELDOM_USED, import_lazily
@@ -95,8 +95,9 @@ def main() -> None:
     """Run the command line.
 
     Exit codes: 0 done; 2 bad usage or config; 3 data missing or corrupt; 4 some trials failed; 130 interrupted by
-    Ctrl-C, 143 by SIGTERM.
+    Ctrl-C, 143 by SIGTERM. A reader that ends before (``| head -1``) or a closed stream changes none of it.
     """
+    open_closed_streams()
     use_common_cpu_features()
     signal.signal(signal.SIGTERM, _terminate)
     sys.unraisablehook = _repeat_ignored_signal

@@ -12,6 +12,7 @@ import contextlib
 import csv
 import io
 import json
+import os
 import sys
 import unicodedata
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
@@ -92,6 +93,43 @@ ASCII_ERROR_HANDLER = "fsvm.plain-signs"
 codecs.register_error(ASCII_ERROR_HANDLER, _in_plain_signs)
 
 
+class _OutlivingFile(io.FileIO):
+    """A file that takes what is written after its reader has gone, as in ``| head -1``: the work goes on to its end."""
+
+    is_lost = False
+
+    def write(self, data: Any, /) -> int:
+        if not self.is_lost:
+            try:
+                return super().write(data)
+            except OSError as error:
+                self.is_lost = True  # what is still buffered would raise again at the end
+                if not isinstance(error, BrokenPipeError):
+                    raise
+        return len(data)
+
+
+def _outliving(stream: TextIO) -> TextIO:
+    """Return a standard stream that outlives its reader; one that is no file of the system stays as it is."""
+    buffer = getattr(stream, "buffer", None)
+    if type(getattr(buffer, "raw", buffer)) is not io.FileIO:
+        return stream
+    stream.flush()
+    below = io.BufferedWriter(_OutlivingFile(stream.fileno(), "wb", closefd=False))
+    return io.TextIOWrapper(
+        below, stream.encoding, ASCII_ERROR_HANDLER, line_buffering=cast("io.TextIOWrapper", stream).line_buffering
+    )
+
+
+def open_closed_streams() -> None:
+    """Open closed standard streams (``>&-``) on the null device: files opened later would take their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115, PTH123 - open as long as the process
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
+
+
 class _SanitisedStream(io.TextIOBase):
     """A text stream that passes only visible characters on to another.
 
@@ -151,11 +189,8 @@ def sanitised(kept: str = "\n") -> Iterator[None]:
     kept : str
         Control characters that are passed on as they are.
     """
-    streams = {
-        name: _SanitisedStream(stream, kept)
-        for name in ("stdout", "stderr")
-        if (stream := getattr(sys, name)) is not None
-    }
+    usual = {name: getattr(sys, name) for name in ("stdout", "stderr")}
+    streams = {name: _SanitisedStream(_outliving(stream), kept) for name, stream in usual.items()}
     for name, sanitising in streams.items():
         setattr(sys, name, sanitising)
     try:
@@ -165,7 +200,7 @@ def sanitised(kept: str = "\n") -> Iterator[None]:
             # A stream that has replaced this one in the meantime stays.
             if getattr(sys, name) is sanitising:
                 sanitising.flush()
-                setattr(sys, name, sanitising.stream)
+                setattr(sys, name, usual[name])
 
 
 def sanitised_output(stream: TextIO) -> TextIO:

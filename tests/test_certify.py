@@ -293,3 +293,31 @@ def test_files_that_cannot_be_loaded_say_so(tmp_path: Path) -> None:
     path.write_bytes(b"no pickle")
     with pytest.raises(DataError, match="cannot be loaded"):
         read_model(path)
+
+
+@pytest.mark.parametrize("kind", [SVC, LinearSVC, SVM, "pipeline"])
+def test_columns_go_by_their_names(samples: Samples, tmp_path: Path, kind: Any) -> None:
+    X, y = samples
+    table = pd.DataFrame(X.round(3), columns=[*"abcdef"])
+    table.assign(kind=y).to_csv(tmp_path / "t.csv", index=False)
+    machine = SVM(C=1.0) if kind is SVM else (LinearSVC if kind is LinearSVC else SVC)(C=1.0)
+    if kind is SVC or kind == "pipeline":
+        machine.set_params(kernel="linear")
+    model = make_pipeline(StandardScaler(), machine) if kind == "pipeline" else machine
+
+    def said(columns: list[str], **more: float) -> Any:
+        joblib.dump(model.fit(table[columns].assign(**more), y), tmp_path / "m.joblib")
+        return CliRunner().invoke(
+            cli,
+            ["certify", str(tmp_path / "m.joblib"), str(tmp_path / "t.csv"), "--target", "kind", "--format", "json"],
+        )
+
+    def gap(columns: list[str]) -> float:
+        (found,) = json.loads(said(columns).stdout)["machines"]
+        return float(found["relative_gap"])
+
+    assert gap([*"fedcba"]) == pytest.approx(gap([*"abcdef"]), abs=1e-3)
+    with pytest.raises(UsageError, match="trained on other columns: z, w is missing; e, f is no column of the model"):
+        raise said([*"abcd"], z=0.0, w=0.0).exception
+    with pytest.raises(UsageError, match="e, f is no column"):
+        raise said([*"abcd"]).exception

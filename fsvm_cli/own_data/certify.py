@@ -133,7 +133,8 @@ def certify(model: Any, X: Any, y: npt.ArrayLike, *, C: float | None = None) -> 
         A path is that of a model file of libsvm or liblinear. Of the kernels linear, Gaussian ("rbf") and polynomial.
         LinearSVC and liblinear penalise the bias: their optimum is that of this problem.
     X : array, shape (n_samples, n_features), or data frame
-        The rows that the model was trained on, all of them, in any order; before the steps of a Pipeline.
+        The rows that the model was trained on, all of them, in any order; before the steps of a Pipeline. The columns
+        of a data frame go by their names, in the order of the model.
     y : array, shape (n_samples,)
         Their classes.
     C : float, optional
@@ -146,7 +147,7 @@ def certify(model: Any, X: Any, y: npt.ArrayLike, *, C: float | None = None) -> 
     Raises
     ------
     UsageError
-        If the model is another one, was trained on other rows, or holds coefficients beyond C.
+        If the model is another one, was trained on other rows or columns, or holds coefficients beyond C.
     DataError
         If a model file is missing or damaged.
 
@@ -164,6 +165,9 @@ def certify(model: Any, X: Any, y: npt.ArrayLike, *, C: float | None = None) -> 
     >>> found.decided_predictions.all(), found.verdicts
     (np.True_, ('decided', 'decided'))
     """
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and hasattr(X, "columns"):
+        X = X.iloc[:, _order_of(names, X.columns)]
     with threadpoolctl.threadpool_limits(limits=1):
         if isinstance(model, Pipeline):
             X, model = (model[:-1].transform(X) if len(model.steps) > 1 else X), model[-1]
@@ -198,12 +202,28 @@ def certify_source(model: Any, source: DataSource, *, scaling: str, C: float | N
     X = known_features(dataset, np.arange(dataset.n_samples))
     if scaling != "none":
         X = fit_scaling(cast("ScalingName", scaling), X).transform(X)
-    elif isinstance(model, Pipeline) and hasattr(model, "feature_names_in_"):
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and isinstance(model, Pipeline) and scaling == "none":
         X = dataset.frame()
+    elif names is not None:
+        X = X[:, _order_of(names, dataset.feature_names)]
     try:
         return certify(model, X, dataset.labels(), C=C)
     except ValueError as error:
         raise UsageError(f"{dataset.name}: {brief(str(error))}") from error
+
+
+def _order_of(names: Sequence[str], columns: Sequence[str]) -> list[int]:
+    """Return the places that the columns of a model have in the data."""
+    place = {name: number for number, name in enumerate(columns)}
+    of_model, of_data = [name for name in names if name not in place], [*(place.keys() - set(names))]
+    if of_model or of_data:
+        lacking = f"{brief(', '.join(of_model))} is missing" if of_model else ""
+        more = f"{brief(', '.join(sorted(of_data, key=place.__getitem__)))} is no column of the model (--drop)"
+        raise UsageError(
+            f"the model was trained on other columns: {'; '.join(filter(None, (lacking, more if of_data else '')))}"
+        )
+    return [place[name] for name in names]
 
 
 def _certified(machines: Sequence[Given], X: Array) -> ModelCertificate:
