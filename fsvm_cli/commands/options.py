@@ -290,6 +290,9 @@ _OPTIONS_OF_TABLE = (
     ),
     click.option("--dense", is_flag=True, help="Read a LIBSVM file into a full matrix, which most methods need."),
     click.option("--drop", multiple=True, metavar="COLUMN", help="Columns to leave out: a,b or --drop a --drop b."),
+    click.option(
+        "--words", multiple=True, metavar="COLUMN", help="Columns of words, also where these are digits or NA."
+    ),
 )
 _OPTIONS_OF_TEXT = (
     click.option(
@@ -306,6 +309,7 @@ _OPTIONS_OF_TEXT = (
         metavar="NAME",
         help="Encoding of a text file, such as cp1252; UTF-8 and UTF-16 are recognised.",
     ),
+    click.option("--no-header", is_flag=True, help="The first line of a text is a row; columns: column1, column2, ..."),
     click.option(
         "--decimal",
         multiple=True,

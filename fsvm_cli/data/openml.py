@@ -10,6 +10,7 @@ import sklearn.datasets
 
 from fsvm_cli.data.fetch import cache_folder
 from fsvm_cli.data.readers.numbers import Reading
+from fsvm_cli.data.readers.user_tables import with_declared_words
 from fsvm_cli.data.tables import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
 
@@ -52,6 +53,6 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
         ) from error
     for remark in remarks:  # which of several versions was taken, for example
         announce(str(remark.message).splitlines()[0])
-    table = pa.Table.from_pandas(bunch.frame, preserve_index=False)
+    table = with_declared_words(pa.Table.from_pandas(bunch.frame, preserve_index=False), spec.words)
     own_target = bunch.target_names[0] if len(bunch.target_names) == 1 else None
     return dataset_from_table(f"openml-{spec.openml}", Reading.of_words(table), spec, own_target)

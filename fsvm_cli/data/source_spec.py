@@ -42,6 +42,13 @@ class NamedSpec(StrictModel):
     )
 
 
+def _one_or_more(value: Any) -> Any:
+    return value if isinstance(value, tuple | list) else (value,)
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_one_or_more, json_schema_input_type=str | tuple[str, ...])]
+
+
 class TableSpec(StrictModel):
     """How a table of the user's own becomes numbers and classes.
 
@@ -51,6 +58,8 @@ class TableSpec(StrictModel):
         Column that holds the class; a table that marks its own has it where nothing is said.
     drop : tuple of str
         Columns that are no features; ``a,b`` means two where no column is called so.
+    words : tuple of str
+        Columns of which every value is a word, also digits and ``NA``; ``a,b`` as in `drop`.
     missing : {"refuse", "drop", "mean", "median", "most-frequent", "indicator"}
         What to do about missing values: refuse the table, drop the rows, or fill them by what the training part of each
         split shows: the column's mean, median or most frequent value, or the mean with one feature more that tells
@@ -69,6 +78,11 @@ class TableSpec(StrictModel):
 
     target: str | None = Field(default=None, description="column that holds the class")
     drop: tuple[str, ...] = Field(default=(), description="columns that are no features")
+    words: Names = Field(
+        default=(),
+        exclude_if=operator.not_,
+        description="columns whose values are words, also where they are digits or NA",
+    )
     missing: MissingRule = Field(
         default="refuse", description="what to do about missing values; they are filled by what training rows show"
     )
@@ -91,10 +105,6 @@ class TableSpec(StrictModel):
         description="column of numbers >= 0: how many equal rows each one stands for in training; rows of weight 0 are "
         "left out, and every test row counts once; it is no feature",
     )
-
-
-def _one_or_more(value: Any) -> Any:
-    return value if isinstance(value, tuple | list) else (value,)
 
 
 HEADER_ROWS_PATTERN = r"^[1-9]\d{0,3}(-[1-9]\d{0,3})?$"
@@ -176,6 +186,8 @@ class FileSpec(TableSpec):
         Of a workbook of Excel, by its name; by default the first.
     header_rows : str or None
         Rows of a sheet that hold the names of the columns, as 3-4; those above do not count. By default the first.
+    no_header : bool
+        Whether a text begins with its first row; the columns are column1, column2, ...
     dense : bool
         Whether a file in LIBSVM's format becomes a full matrix, which most methods need.
     split : SplitSpec or None
@@ -187,7 +199,7 @@ class FileSpec(TableSpec):
     separator: Separator | None = Field(default=None, description="between fields; by default, what the header says")
     encoding: str | None = Field(default=None, min_length=1, description="of a text; by default UTF-8, or UTF-16")
     decimal: Literal[".", ","] | None = Field(default=None, description="what stands before decimals")
-    na: Annotated[tuple[str, ...], BeforeValidator(_one_or_more, json_schema_input_type=str | tuple[str, ...])] = Field(
+    na: Names = Field(
         default=(),
         description="what stands for a missing value, beside the usual marks; a dash among words is a word then",
     )
@@ -202,6 +214,11 @@ class FileSpec(TableSpec):
         exclude_if=operator.not_,
         description="rows of a sheet of Excel that hold the names of the columns: their number, as 2, or the first and "
         "last of them, as 3-4, where rows above are left out; the parts of a name are joined by blanks",
+    )
+    no_header: bool = Field(
+        default=False,
+        exclude_if=operator.not_,
+        description="the first line of a text is a row; the columns are column1, column2, ...",
     )
     dense: bool = Field(default=False, description="read LIBSVM's format into a full matrix")
     split: SplitSpec | None = Field(default=None, description="which rows are for training, for 'train: given'")

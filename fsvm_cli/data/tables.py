@@ -23,7 +23,12 @@ from fsvm_cli.data.given_splits import (
 from fsvm_cli.data.messages import TableIssue, issues_in_words, nearest, of_column, shown
 from fsvm_cli.data.preparation import Preparation
 from fsvm_cli.data.readers.csv import MAX_EXACT_INTEGER
-from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
+from fsvm_cli.data.readers.numbers import (
+    are_numbers_with_signs,
+    has_comma,
+    in_order_of_numbers,
+    reads_as_number,
+)
 from fsvm_cli.data.readers.user_tables import dropped_columns
 from fsvm_cli.data.readers.words import alike
 from fsvm_cli.data.table_memory import check_memory_for_table
@@ -95,13 +100,20 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
     return np.array(values, dtype=object if is_long else np.str_)
 
 
+def _with_named_truth(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Call the truth values of a column without gaps as Python does, where its source has no words for them."""
+    if not pa.types.is_boolean(column.type):
+        return column
+    return pa.chunked_array([pa.array(map(str, column.to_pylist()), pa.string())])
+
+
 def class_names_of(column: pa.ChunkedArray) -> list[str | None] | None:
     """Name the class of each row as `encode_target` does, None where it is missing; None for a column of no classes."""
     missing = is_missing(column)
-    known = column.filter(pa.array(~missing))
-    if pa.types.is_integer(column.type):
+    known = _with_named_truth(column.filter(pa.array(~missing)))
+    if pa.types.is_integer(known.type):
         values = [str(value) for value in known.to_pylist()]
-    elif _is_number(column.type):
+    elif _is_number(known.type):
         values = [np.format_float_positional(value, trim="-") for value in _to_floats(known)]
     elif (words := _words(known)) is not None:
         values = words.tolist()
@@ -118,6 +130,7 @@ def encode_target(
 
     `weight` names the column of the rows' weights, all of which are above 0.
     """
+    column = _with_named_truth(column)
     if pa.types.is_integer(column.type):
         # As integers: different ones may round to the same double.
         values, y = np.unique(_to_numpy(column), return_inverse=True)
@@ -198,6 +211,9 @@ def _coded_words(
         ascending = np.argsort([place[word] for word in distinct.tolist()])
         distinct, codes = distinct[ascending], np.argsort(ascending)[codes]
     values: list[str] = distinct.tolist()
+    if spec.categorical == "ordinal" and not _ordered_words(column) and (what := _out_of_order(values)):
+        issues.append(of_column(name, what))
+        return None
     odd = _odd_words(values)
     with_commas = bool(odd) and any(has_comma(value) for value in values)
     if len(values) > MAX_WORDS_PER_COLUMN or (odd and (spec.categorical == "refuse" or with_commas)):
@@ -208,6 +224,22 @@ def _coded_words(
     coded = np.full(len(column), np.nan)
     coded[~is_missing(column)] = codes
     return tuple(values), coded
+
+
+def _out_of_order(words: list[str]) -> str:
+    """Say why the alphabet numbers words otherwise than the numbers in them; nothing where it does not."""
+    others = "take each value as a word (--categorical one-hot), or drop the column"
+    if are_numbers_with_signs(words):
+        return f"holds {_of_several_signs(words)}, {others}"
+    if in_order_of_numbers(words):
+        return ""
+    listed = shown([brief(repr(word)) for word in words], 3)
+    return f"holds words with numbers that the alphabet puts in another order: {listed}; write numbers alone, {others}"
+
+
+def _of_several_signs(words: list[str]) -> str:
+    first, last = (brief(repr(words[place])) for place in (0, -1))
+    return f"numbers with different signs, such as {first} and {last}; write all alike"
 
 
 def _ordered_words(column: pa.ChunkedArray) -> list[str]:
@@ -268,6 +300,8 @@ def infinite_values(prepared: Preparation) -> list[TableIssue]:
 
 def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
     """Describe why a column of distinct `values` is not one of numbers, with remedies."""
+    if are_numbers_with_signs(values):
+        return f"{_of_several_signs(values)}, or drop the column"
     if not odd:
         return (
             f"{len(values)} different words, such as {brief(repr(values[0]))}; drop it, or, if it names what rows "
@@ -462,7 +496,8 @@ def _find_target(
             f"{name}: say which column holds the class (target: NAME, or --target NAME); there are: "
             f"{shown(table.column_names)}"
         )
-    unknown = [column for column in (target, *dropped) if column not in table.column_names]
+    named = (target, *dropped, *dropped_columns(spec.words, table.column_names))
+    unknown = [column for column in dict.fromkeys(named) if column not in table.column_names]
     issues = [
         TableIssue(
             f"column '{brief(column)}'", f"there is no column '{brief(column)}'; {nearest(column, table.column_names)}"

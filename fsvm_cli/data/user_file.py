@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from fsvm_cli.console import brief, visible
 from fsvm_cli.data.given_splits import read_splits
-from fsvm_cli.data.readers.libsvm import read_libsvm
-from fsvm_cli.data.readers.numbers import Reading, without_marks
+from fsvm_cli.data.readers.arff import ROW_WEIGHTS, read_arff
+from fsvm_cli.data.readers.libsvm import names_queries, read_libsvm
+from fsvm_cli.data.readers.numbers import Reading, are_numbers_with_signs, without_marks
+from fsvm_cli.data.readers.parquet import with_string_columns
 from fsvm_cli.data.readers.rows import assemble
-from fsvm_cli.data.readers.user_tables import no_features, numbers_of, read_user_table
+from fsvm_cli.data.readers.user_tables import numbers_of, read_user_table, taken_as_written, with_declared_words
 from fsvm_cli.data.source_spec import ColumnSplit, IndicesSplit, TestFileSplit
 from fsvm_cli.data.table_memory import out_of_memory
 from fsvm_cli.data.tables import MAX_WORDS_PER_COLUMN, dataset_from_table, is_missing
@@ -114,6 +117,7 @@ def _load(path: Path, file_format: FileFormat, spec: FileSpec, base_folder: Path
         if spec.model_dump(exclude_defaults=True).keys() & {
             "target",
             "drop",
+            "words",
             "missing",
             "categorical",
             "groups",
@@ -129,10 +133,12 @@ def _load(path: Path, file_format: FileFormat, spec: FileSpec, base_folder: Path
     readings = [_read_table(each, file_format, spec) for each in paths]
     reading = readings[0]
     own_target = reading.table.column_names[-1] if file_format == "arff" else None
+    if file_format == "arff" and reading.table.column_names[0] == ROW_WEIGHTS and spec.sample_weight is None:
+        spec = spec.model_copy(update={"sample_weight": ROW_WEIGHTS})
     if len(readings) > 1:
         reading, part = _both(paths, readings)
     if file_format in TEXT_FORMATS and not spec.na:
-        reading = without_marks(reading, {*no_features(spec), part or "", spec.sample_weight or ""})
+        reading = without_marks(reading, {*taken_as_written(spec), part or "", spec.sample_weight or ""})
     dataset = dataset_from_table(visible(path.name), reading, spec, own_target, part)
     del readings, reading
     pa.default_memory_pool().release_unused()  # of the columns, which the data set holds in an array of its own
@@ -171,14 +177,12 @@ def read_columns(spec: FileSpec, base_folder: Path) -> Reading:
     path, file_format = find_file(spec, base_folder)
     _check_options(path, file_format, spec)
     reading = _read_table(path, file_format, spec)
-    return without_marks(reading, no_features(spec)) if file_format in TEXT_FORMATS and not spec.na else reading
+    return without_marks(reading, taken_as_written(spec)) if file_format in TEXT_FORMATS and not spec.na else reading
 
 
 def _read_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
     if file_format == "arff":
-        from fsvm_cli.data.readers.arff import read_arff  # noqa: PLC0415 - slow to import, and seldom needed
-
-        return Reading.of_words(read_arff(path))
+        return Reading.of_words(with_declared_words(read_arff(path), spec.words))
     return read_user_table(path, file_format, spec)
 
 
@@ -209,7 +213,7 @@ def columns_without_use(spec: FileSpec, base_folder: Path) -> dict[str, str]:
         return {}
     _check_options(path, file_format, spec)
     table = _read_table(path, file_format, spec).table
-    kept = {*no_features(spec), spec.sample_weight or ""}
+    kept = {*taken_as_written(spec), spec.sample_weight or ""}
     found: dict[str, str] = {}
     times = Counter(table.column_names)
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -234,7 +238,8 @@ def _without_use(column: pa.ChunkedArray) -> str:
     if sum(DATE.match(word) is not None for word in words) >= MIN_SHARE_OF_DATES * len(words):
         return dates
     n_different = len(set(words))
-    if n_different > MAX_WORDS_PER_COLUMN and 2 * n_different > len(words):
+    # Numbers whose signs differ are refused later, with a remedy.
+    if n_different > MAX_WORDS_PER_COLUMN and 2 * n_different > len(words) and not are_numbers_with_signs(words):
         return f"it holds {n_different:,} different words, and so names rows, or is free text"
     return ""
 
@@ -245,6 +250,7 @@ def _check_options(path: Path, file_format: FileFormat, spec: FileSpec) -> None:
     of_formats = {
         "separator": {"csv"},
         "encoding": {"csv"},
+        "no_header": {"csv"},
         "decimal": {"csv", "excel"},
         "na": {"csv", "excel"},
         "sheet": {"excel"},
@@ -287,11 +293,18 @@ def _from_libsvm(paths: Sequence[Path], *, dense: bool) -> Dataset:
         part if part.X.shape[1] == n_features else read_libsvm(path, n_features=n_features, dense=dense)
         for path, part in zip(paths, parts, strict=True)
     ]
-    return assemble(visible(paths[0].name), parts)
+    dataset = assemble(visible(paths[0].name), parts)
+    if not any(map(names_queries, paths)):
+        return dataset
+    remark = (
+        "qid, which tells the rows that belong together, is ignored: random splits have them on both sides; a table "
+        "with a column of them can name it (groups: COLUMN, or --groups COLUMN)"
+    )
+    return dataclasses.replace(dataset, remarks=(*dataset.remarks, remark))
 
 
-def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:
-    """Read a table that is in memory already; its index is no feature.
+def from_frame(name: str, frame: Any, spec: TableSpec) -> Dataset:
+    """Read a table that is in memory already, of pandas or any other library of Arrow's; an index is no feature.
 
     Raises
     ------
@@ -300,8 +313,24 @@ def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:
     DataError
         If the table is not usable as it is.
     """
+    import pandas as pd  # noqa: PLC0415 - a file does without it
+
     try:
-        table = pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
+        if isinstance(frame, pd.DataFrame):
+            table = pa.Table.from_pandas(_with_named_intervals(frame.rename(columns=str)), preserve_index=False)
+        else:
+            table = pa.table(frame)
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise DataError(f"{name}: not a table of numbers and words ({str(error).splitlines()[0]})") from error
-    return dataset_from_table(name, numbers_of(table, no_features(spec)), spec)
+    table = with_declared_words(with_string_columns(table), spec.words)
+    return dataset_from_table(name, numbers_of(table, taken_as_written(spec)), spec)
+
+
+def _with_named_intervals(frame: pd.DataFrame) -> pd.DataFrame:
+    """Name categories that are no words, such as the intervals of `pandas.cut`, and keep their order."""
+    own: dict[str, Any] = {
+        str(name): column.cat.rename_categories(list(map(str, column.cat.categories)))
+        for name, column in frame.items()
+        if column.dtype == "category" and not all(isinstance(each, str) for each in column.cat.categories)
+    }
+    return frame.assign(**own)

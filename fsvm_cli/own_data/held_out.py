@@ -150,7 +150,7 @@ def read_rows(file: str, card: Mapping[str, Any], options: Mapping[str, Any], ta
     file_format = known or reading.get("format")
     if known is not None or file_format is None:
         reading.pop("format", None)
-    unused = {"dense"}
+    unused = {"dense"} | (set() if file_format == "csv" else {"no_header"})
     unused |= set() if file_format == "csv" else {"separator", "encoding"} - options.keys()
     unused |= set() if file_format in TEXT_FORMATS else {"decimal", "na"}
     unused |= set() if file_format == "excel" else {"header_rows"} - options.keys()

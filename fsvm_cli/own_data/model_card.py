@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.rankings import Ranking
 
 FORMAT = 1
-READING_KEYS = {"format", "separator", "encoding", "decimal", "na", "header_rows", "dense"}
+READING_KEYS = {"format", "separator", "encoding", "decimal", "na", "words", "no_header", "header_rows", "dense"}
 """Keys of `FileSpec` that say how a file is read, whichever its columns."""
 FEW_PER_CLASS = 30
 """Rows of a class below which the card says that its recall is hardly known."""

@@ -106,7 +106,7 @@ def file_spec(file: str, options: Mapping[str, Any]) -> FileSpec:
     return validate(_document({"file": file, **options}), FileSpec)
 
 
-def source_of_frame(table: pd.DataFrame, options: Mapping[str, Any]) -> DataSource:
+def source_of_frame(table: Any, options: Mapping[str, Any]) -> DataSource:
     """Open a data frame; `options` and errors as in `source_of`."""
     from fsvm_cli.data.user_file import from_frame  # noqa: PLC0415 - brings pyarrow, which is slow to import
 
@@ -130,12 +130,14 @@ def rank(
     groups: str | None = None,
     sample_weight: str | None = None,
     drop: Sequence[str] = (),
+    words: Sequence[str] = (),
     separator: Separator | None = None,
     encoding: str | None = None,
     decimal: DecimalMark | None = None,
     na: Sequence[str] = (),
     sheet: str | None = None,
     header_rows: int | str | None = None,
+    no_header: bool = False,
     fdr: Controls | None = None,
     certify: bool = False,
     always_keep: Sequence[str] = (),
@@ -147,7 +149,8 @@ def rank(
     Parameters
     ----------
     table : path or DataFrame
-        A CSV, Excel, Parquet, ARFF or LIBSVM file, the name of a built-in data set, or the table itself.
+        A CSV, Excel, Parquet, ARFF or LIBSVM file, the name of a built-in data set, or the table itself,
+        of pandas, polars, or any other library that speaks Arrow.
     target : str, optional
         Column that holds the class.
     method : str
@@ -164,6 +167,8 @@ def rank(
         Column that says how many equal rows each row stands for, >= 0; no feature.
     drop : sequence of str, optional
         Columns that are no features.
+    words : sequence of str, optional
+        Columns whose values are words, also where they are digits or ``NA``.
     separator : {",", ";", "tab", "|", "space", ":"}, optional
         Between the fields of a text; by default, what its header says.
     encoding : str, optional
@@ -176,6 +181,8 @@ def rank(
         Of a workbook of Excel, by its name; by default the first.
     header_rows : int or str, optional
         Rows of a sheet that hold the names of the columns: the first so many, or as 3-4; by default the first.
+    no_header : bool, default=False
+        Whether a text begins with its first row; the columns are column1, column2, ...
     fdr : {"permuted", "knockoffs"}, optional
         Rank controls together with the features, and give each feature a q-value: the smallest false discovery rate at
         which it is among the discoveries (`fsvm_cli.evaluation.false_discovery`).
@@ -230,10 +237,17 @@ def rank(
 
     request = ranking_request(method, scaling, parameters=parameters)
     options = {"target": target, "missing": missing, "categorical": categorical, "groups": groups, "drop": drop}
-    options |= {"sample_weight": sample_weight}
-    of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None, "sheet": sheet}
+    options |= {"words": words, "sample_weight": sample_weight}
+    of_text: dict[str, Any] = {
+        "separator": separator,
+        "encoding": encoding,
+        "decimal": decimal,
+        "na": na or None,
+        "sheet": sheet,
+    }
     of_text |= {"header_rows": None if header_rows is None else str(header_rows)}
-    if isinstance(table, pd.DataFrame):
+    of_text |= {"no_header": no_header or None}
+    if isinstance(table, pd.DataFrame) or hasattr(table, "__arrow_c_stream__"):
         source = source_of_frame(table, options | of_text)
     else:
         source = source_of(str(table), options | of_text, announce=lambda _: None)

@@ -311,8 +311,10 @@ def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any
         words += [f"--{option.replace('_', '-')}", str(said[option])] if option in said else []
     words += ["--drop", data.order_by] if data.order_by else []
     words += [word for name in config.always_keep for word in ("--always-keep", name)]
-    words += [word for option in ("drop", "na") for value in getattr(data, option) for word in (f"--{option}", value)]
-    words += ["--dense"] * data.dense
+    words += [
+        word for option in ("drop", "words", "na") for value in getattr(data, option) for word in (f"--{option}", value)
+    ]
+    words += ["--dense"] * data.dense + ["--no-header"] * data.no_header
     words += [word for key, value in settings.items() for word in ("--set", f"{key}={json.dumps(value)}")]
     return shlex.join([*words, "--keep", str(int(row["n_features"])), "--out", "selected.csv"])
 

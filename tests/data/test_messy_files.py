@@ -134,6 +134,66 @@ READ: dict[str, tuple[str | bytes, dict[str, Any], list[list[float]], str]] = {
     "tabs that are said": ("a, b, c\ty\n1\t1\n3\t2\n", {"separator": "tab"}, [[1], [3]], "^$"),
     "blanks that are said": ("a b y\n1 2 1\n3 4 2\n", {"separator": "space"}, [[1, 2], [3, 4]], "^$"),
     "Excel's line of the separator": ("sep=;\r\na;y\r\n1;1\r\n2;2\r\n", {}, [[1], [2]], "^$"),
+    "signs of per cent": ("a,y\n12.9%,1\n-1.5 %,2\n", {}, [[12.9], [-1.5]], r"without their signs: 'a' \('%'\)"),
+    "a currency and grouped digits": (
+        'a,b,y\n"$1,288.18",€ 5.5,1\n-$899.5,€-6,2\n',
+        {},
+        [[1288.18, 5.5], [-899.5, -6]],
+        r"grouped .*'a'.*signs: 'a' \('\$'\), 'b' \('€'\)",
+    ),
+    "currencies by letters": ("a,b,y\nUS$ 5,EUR 7,1\nUS$ 6,EUR 8.5,2\n", {}, [[5, 7], [6, 8.5]], "signs"),
+    "units": ("a;b;c;y\n3 kg;1,5mg/dl;7m²;1\n4 kg;2mg/dl;8m²;2\n", {}, [[3, 1.5, 7], [4, 2, 8]], r"'a' \('kg'\)"),
+    "units and gaps": ("a,y\n3 kg,1\nn/a,1\n4 kg,2\n", {"missing": "drop"}, [[3], [4]], "'kg'.*'n/a' in 1 rows"),
+    "negative numbers of accountants": (
+        "a,b,y\n(1.20),1.20-,1\n2.5,37,2\n(7),8-,2\n",
+        {},
+        [[-1.2, -1.2], [2.5, 37], [-7, -8]],
+        "'a' .'\\(1.20\\)'.*'b' .'1.20-'",
+    ),
+    "amounts in brackets": ('a,y\n"($1,234.50)",1\n"$2,000.25",2\n', {}, [[-1234.5], [2000.25]], "'a'"),
+    "Excel's numbers as formulas": ('a,y\n"=""1.2""",1\n"=""3""",2\n', {}, [[1.2], [3]], "'a'"),
+    "commas between thousands, and points": ('a,y\n"1,234",1\n"5,000.5",2\n', {}, [[1234], [5000.5]], "grouped"),
+    "points that say what points are": ("a,b,y\n1.234,0.5,1\n899,1,2\n", {}, [[1.234, 0.5], [899, 1]], "^$"),
+    "three decimals everywhere": ("a,y\n1.234,1\n2.500,2\n", {}, [[1.234], [2.5]], "^$"),
+    "a point before decimals, said": ("a,y\n1.234,1\n899,2\n", {"decimal": "."}, [[1.234], [899]], "^$"),
+    "a point between thousands, said": ("a;y\n1.234;1\n899;2\n", {"decimal": ","}, [[1234], [899]], "grouped"),
+    "codes with letters before them": (
+        "a,y\nA1,1\nA2,2\n",
+        {"categorical": "one-hot"},
+        [[1, 0], [0, 1]],
+        "^$",
+    ),
+    "grades that end in a dash": ("a,y\n1-,1\n2,2\n", {"categorical": "one-hot"}, [[1, 0], [0, 1]], "^$"),
+    "digits that are words": (
+        "zip,code,y\n01000,7,1\n01001,NA,2\n",
+        {"words": ("zip,code",), "categorical": "one-hot"},
+        [[1, 0, 1, 0], [0, 1, 0, 1]],
+        "^$",
+    ),
+    "NA and a dash that are words": (
+        "a,b,y\nNA,1,1\nDE,NA,2\n-,2,2\n",
+        {"words": "a", "missing": "drop", "categorical": "one-hot"},
+        [[0, 1, 1], [1, 0, 2]],
+        "^$",
+    ),
+    "numbers in words, in their order": ("a,y\nstage 1,1\nstage 2,2\n", {"categorical": "ordinal"}, [[0], [1]], "^$"),
+    "commas in a header between semicolons": ("w, kg;h, cm;y\n1.5;2;1\n3;4;2\n", {}, [[1.5, 2], [3, 4]], "^$"),
+    "decimal commas, and commas in the header": ("w, kg;y\n1,5;1\n3,25;2\n", {}, [[1.5], [3.25]], "decimal commas"),
+    "several blanks between fields": (" a  b y\n1   2 u\n 3 4  v \n", {}, [[1, 2], [3, 4]], "blanks.*--separator"),
+    "several blanks that are said": ('a b   y\n1  "2" 1\n3 4\t2\n', {"separator": "space"}, [[1, 2], [3, 4]], "^$"),
+    "comments above the header": ("# lab\n\n# v, 3\na,y\n1,1\n2,2\n", {}, [[1], [2]], "3 lines .*read over"),
+    "a header that begins with a hash": ("#a\ty\n1\tu\n2\tv\n", {"target": "y"}, [[1], [2]], "^$"),
+    "names of rows, as R writes them": ('"a","y"\n"r1",1,"u"\n"r2",2,"v"\n', {}, [[1], [2]], "left out.*row names"),
+    "names of rows between blanks": ('"a" "y"\n"r 1" 1 "u"\n"r 2" 2 "v"\n', {}, [[1], [2]], "left out.*row names"),
+    "no header": ("1.5,7,u\n2,8,v\n", {"no_header": True, "target": "column3"}, [[1.5, 7], [2, 8]], "^$"),
+    "a first row that is data": (
+        "1.5,7,u\n2,8,v\n3,6,u\n",
+        {"target": "u"},
+        [[2, 8], [3, 6]],
+        "first row looks like data.*'1.5', '7', 'u'.*--no-header",
+    ),
+    "names that are numbers": ("0,1,2,y\n0.5,1,2,u\n2,0,1,v\n", {}, [[0.5, 1, 2], [2, 0, 1]], "^$"),
+    "names that are wavelengths": ("400.5,401.5,y\n0.5,1,u\n2,0,v\n", {}, [[0.5, 1], [2, 0]], "^$"),
     "two columns to drop": ("id,when,a,y\n1,x,1,1\n2,z,2,2\n", {"drop": ("id, when",)}, [[1], [2]], "^$"),
     "a column with a comma to drop": ('"id,no",a,y\nq,1,1\nr,2,2\n', {"drop": ("id,no",)}, [[1], [2]], "^$"),
 }
@@ -214,6 +274,29 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
         "a,a,b,y\n1,2,3,1\n3,4,5,2\n",
         {"drop": ("a",)},
         ("more than once: 'a'.*distinct$",),
+    ),
+    "a point that may be either": ("a,b,y\n1.234,1,1\n899,2,2\n", {}, ("column 'a' .*'1.234'.*--decimal ,",)),
+    "a point that may be either, behind a sign": (
+        "a,y\n$1.234,1\n$899,2\n",
+        {},
+        ("column 'a' .*'1.234'.*--decimal ,",),
+    ),
+    "several signs, numbered": (
+        "a,y\n5 kg,1\n50 g,2\n9 kg,2\n",
+        {"categorical": "ordinal"},
+        ("column 'a' .*'5 kg'.*write all alike",),
+    ),
+    "numbers in words out of their order": (
+        "a,y\nstage 2,1\nstage 10,2\n",
+        {"categorical": "ordinal"},
+        ("column 'a' .*alphabet.*'stage 10', 'stage 2'",),
+    ),
+    "words of a column that is none": ("a,y\n1,1\n2,2\n", {"words": ("b",)}, ("there is no column 'b'",)),
+    "decimal commas between commas": ("a,b,y\n1,5,2,5,1\n3,25,4,5,2\n", {}, ("commas stand before decimals.*';'",)),
+    "lines above the header": (
+        "Lab\na,b,y\n1,2,1\n3,4,2\n",
+        {},
+        ("3 fields, where the header has 1.*begin them with #",),
     ),
     "several names that are none": ("a,y\n1,1\n2,2\n", {"target": "Y", "drop": ("b,c",)}, ("'Y'", "'b'", "'c'")),
 }
@@ -310,11 +393,11 @@ def test_words_of_parquet_and_arff_stay_words() -> None:
         assert not source.caveats
 
 
-@pytest.mark.parametrize("option", ["separator", "encoding", "decimal", "na", "sheet"])
+@pytest.mark.parametrize("option", ["separator", "encoding", "decimal", "na", "no_header", "sheet"])
 def test_options_of_text_are_refused_for_other_files(option: str) -> None:
     pd.DataFrame({"a": [1, 2], "y": [0, 1]}).to_parquet("mine.parquet")
     with pytest.raises(UsageError, match=f"'{option}' is not for files of this kind"):
-        opened_as(file="mine.parquet", target="y", **{option: ","})
+        opened_as(file="mine.parquet", target="y", **{option: option == "no_header" or ","})
 
 
 class TestExcel:

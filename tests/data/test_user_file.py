@@ -24,6 +24,7 @@ from fsvm_cli.data.readers.numbers import Reading
 from fsvm_cli.data.source_spec import DatasetSpec, TableSpec
 from fsvm_cli.data.tables import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.own_data.rank import rank
 from tests.helpers.plain_words import REMEDY
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def test_variants_of_csv(text: str) -> None:
 def test_numeric_classes_are_in_the_order_of_their_numbers() -> None:
     assert csv("x,y\n1,10\n2,9\n3,-1\n").class_names == ("-1", "9", "10")
     assert csv("x,y\n1,1.5\n2,1.0\n").class_names == ("1", "1.5")
-    assert csv("x,y\n1,true\n2,false\n").class_names == ("0", "1")
+    assert csv("x,y\n1,TRUE\n2,FALSE\n").class_names == ("FALSE", "TRUE")
 
 
 def test_truth_values_and_dropped_columns() -> None:
@@ -303,6 +304,90 @@ def test_sparse_arff_is_what_its_dense_form_is(line_end: str) -> None:
     np.testing.assert_array_equal(sparse.X[:, 0], [1.5, 0, 0, -2])
 
 
+HEADER_OF_WEKA = r"""@relation 'a \'toy\''
+@attribute 'it\'s' real % {0, 1}
+@attribute w{'?', "say \"no\"", 'a\\b, c', 5%}
+@attribute class {neg , pos} % {low, high}
+@data
+"""
+
+
+def test_arff_with_escapes_comments_and_declared_question_marks() -> None:
+    rows = ["1.5,'?',pos % first", '2,"say \\"no\\"",neg', "3,'a\\\\b, c',neg", "4,5%,pos"]
+    Path("mine.arff").write_text(HEADER_OF_WEKA + "\n".join(rows) + "\n")
+    dataset = opened(file="mine.arff", categorical="one-hot")
+    assert dataset.feature_names == ("it's", "w=5%", "w=?", "w=a\\b, c", 'w=say "no"')
+    np.testing.assert_array_equal(dataset.X[:, 1:] @ [5, 1, 3, 2], [1, 2, 3, 5])
+    assert dataset.class_names == ("neg", "pos")
+    Path("mine.arff").write_text(HEADER_OF_WEKA + "\n".join([*rows, "5,?,pos", "'?',5%,neg"]) + "\n")
+    with pytest.raises(DataError, match=r"by column: 'it's' \(1\), 'w' \(1\)"):
+        opened(file="mine.arff", categorical="one-hot")
+
+
+@pytest.mark.parametrize("rows", ["1.5,0,pos,{2}\n2,1,neg , { 0.5 }\n", "{0 1.5, 2 pos}, {2}\n{0 2, 1 1},{0.5}\n"])
+def test_weights_of_the_rows_of_arff_weigh_them(rows: str) -> None:
+    Path("mine.arff").write_text(ARFF.partition("1.5")[0] + rows)
+    dataset = opened(file="mine.arff")
+    assert (dataset.feature_names, dataset.class_names) == (("a", "bit"), ("neg", "pos"))
+    np.testing.assert_array_equal(dataset.X, [[1.5, 0], [2, 1]])
+    assert dataset.sample_weight is not None
+    assert dataset.sample_weight.tolist() == [2, 0.5]
+    Path("mine.arff").write_text(ARFF.partition("1.5")[0] + rows.replace("0.5", "1").replace("{2}", "{1}"))
+    assert opened(file="mine.arff").sample_weight is None
+
+
+@pytest.mark.parametrize("line", ["@attribute a real", "@attribute b {}", "@attribute {a} real", "b real"])
+def test_bad_attributes_of_arff_are_refused(line: str) -> None:
+    Path("mine.arff").write_text(ARFF.replace("@ATTRIBUTE class", f"{line}\n@ATTRIBUTE class"))
+    with pytest.raises(DataError, match=r"mine\.arff: not an ARFF file of numbers and names"):
+        opened(file="mine.arff")
+
+
+def test_words_of_every_type_of_parquet_and_categories_of_numbers_are_words() -> None:
+    words = pa.array(["u", "v", "u", "v"], pa.string_view())
+    codes = pa.array([3, 1, 3, 2]).dictionary_encode()
+    pyarrow.parquet.write_table(pa.table({"w": words, "code": codes, "y": words}), "mine.parquet")
+    dataset = opened(file="mine.parquet", target="y", categorical="one-hot")
+    assert dataset.feature_names == ("w=u", "w=v", "code=1", "code=2", "code=3")
+    assert dataset.class_names == ("u", "v")
+    np.testing.assert_array_equal(dataset.X[:, 2:] @ [1, 2, 3], [3, 1, 3, 2])
+
+
+class OfPolars:
+    """A data frame of a library that only speaks Arrow."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_frames_of_other_libraries_and_categories_of_pandas_are_ranked() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "c": pd.cut([1, 2, 11, 12], [0, 5, 20]), "y": ["u", "u", "v", "v"]})
+    with pytest.warns(UserWarning, match=r"order of their categories: 'c' \(\(0, 5\] < \(5, 20\]\)"):
+        found = rank(frame, "y", method="fisher", categorical="ordinal")
+    assert [*found["feature"]] == ["c", "a"]
+    with pytest.raises(DataError, match=r"columns of words: 'c' \(5, 7\)"):
+        rank(frame.assign(c=pd.Categorical([7, 7, 5, 5])), "y", method="fisher")
+    words = pa.array(["u", "u", "v", "v"], pa.string_view())
+    found = rank(OfPolars(pa.table({"a": [1.0, 2, 3, 4], "y": words})), "y", method="fisher")
+    assert [*found["feature"]] == ["a"]
+
+
+def test_several_labels_in_a_row_of_libsvm_are_named() -> None:
+    Path("mine.svm").write_text("1 1:2 2:1\n1,2 1:1\n2 2:5\n")
+    with pytest.raises(DataError, match=r"mine\.svm:2: several labels in a row \(1,2\)"):
+        opened(file="mine.svm")
+
+
+def test_that_qid_is_ignored_is_said() -> None:
+    Path("mine.svm").write_text("# made\n1 qid:1 1:2 2:1\n-1 qid:1 1:1\n")
+    assert "qid, which" in opened(file="mine.svm").remarks[-1]
+    Path("mine.svm").write_text("1 1:2 2:1 # qid:1\n-1 1:1\n")
+    assert not opened(file="mine.svm").remarks
+
+
 def test_holes_in_sparse_arff_are_holes() -> None:
     Path("mine.arff").write_text(SPARSE_ARFF.replace("{}", "{0 ?, 2 ?}"))
     with pytest.raises(DataError, match=r"in 1 of 4 rows; by column: 'a' \(1\), 'some words' \(1\)"):
@@ -320,7 +405,7 @@ def test_holes_in_sparse_arff_are_holes() -> None:
         ("{0}", r":11: not a sparse row .*: '0'"),
         ("{0 1 2}", r":11: '1 2' is no number"),
         ("{0 1", r":11: not a sparse row"),
-        ("{0 1}, {5}", r":11: not a sparse row"),
+        ("{0 1}, {five}", r":11: not a sparse row"),
         ("1,0,red,pos", r":11: not a sparse row .* as the rows before it"),
     ],
 )

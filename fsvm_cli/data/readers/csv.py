@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import csv
 import io
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,6 +21,8 @@ import pyarrow.csv
 
 from fsvm_cli import memory_check as memory
 from fsvm_cli.console import brief, byte_progress
+from fsvm_cli.data.messages import shown
+from fsvm_cli.data.readers.numbers import reads_as_number, unclear_points
 from fsvm_cli.data.table_memory import (
     COMPRESSED_SUFFIXES,
     MEMORY_REMEDY,
@@ -30,7 +34,7 @@ from fsvm_cli.data.table_memory import (
 from fsvm_cli.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
 MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
@@ -41,6 +45,13 @@ MAX_COLUMNS = 1_000_000
 """More would take minutes to read, without a progress bar."""
 BYTES_PER_COLUMN = 8_000
 """Overhead of pyarrow, in addition to the values."""
+SAMPLE_LINES = 50
+SAMPLE_CHARACTERS = 1 << 20
+"""Of the lines by which the form of a text is found, beside the first one."""
+ROW_NAMES = "row names"
+"""Name of the column that R writes without one."""
+BLANKS = re.compile(r'("[^"]*")|[ \t]+')
+PLAIN_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 EXCEL_SEPARATOR_LINE = re.compile(r"sep=(.)\s*")
 """First line of some of Excel's exports, which names the separator."""
 
@@ -60,6 +71,10 @@ class CsvForm:
     decimal : {".", ","}
     marks : tuple of str
         What stands for a missing value.
+    names : tuple of str
+        Of the columns, where they are not what the first line below `lines_before` says.
+    remarks : tuple of str
+        What users should know of how the form was found.
     """
 
     separator: str
@@ -67,23 +82,72 @@ class CsvForm:
     lines_before: int = 0
     decimal: str = "."
     marks: tuple[str, ...] = MISSING_MARKS
+    names: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
-def find_form(path: Path, separator: str | None = None, encoding: str | None = None) -> CsvForm:
-    """Detect the encoding by the byte order mark, and the separator by the header.
+def find_form(
+    path: Path, separator: str | None = None, encoding: str | None = None, *, no_header: bool = False
+) -> CsvForm:
+    """Detect the encoding by the byte order mark, and by the first lines separator, header and what is above it.
 
     Raises
     ------
     UsageError
         If the encoding does not exist.
     """
-    header = ""
+    encoding, lines = _first_lines(path, encoding)
+    begin = 0
+    if lines and (named := EXCEL_SEPARATOR_LINE.fullmatch(lines[0])):
+        separator, begin = separator or named[1], 1
+    above = [*itertools.takewhile(lambda line: line.startswith("#") or not line.strip(), lines[begin:])]
+    below = lines[begin + len(above) :]
+    asked_for, separator = separator, separator or _separator(below)
+    rows = _fields(below, separator)
+    comments = [line for line in above if line.startswith("#")]
+    if comments and not no_header and _names_columns(comments[-1], rows, separator):
+        above = above[: len(above) - above[::-1].index(comments[-1]) - 1]  # it is the header
+        rows = _fields([comments.pop(), *below], separator)
+    begin += len(above)
+    names: tuple[str, ...] = ()
+    remarks = [f"{len(above)} lines above the header are read over"] * bool(comments)
+    header, *others = rows or [[]]
+    if separator == " " and asked_for is None:
+        remarks.append("fields are taken as separated by blanks (as with separator: space, or --separator space)")
+    if no_header:
+        names = tuple(f"column{number}" for number in range(1, len(header) + 1))
+    elif others and all(len(row) == len(header) + 1 for row in others):
+        names, begin = (ROW_NAMES, *header), begin + 1
+    elif _is_of_data(header, others):
+        shown_names = shown([brief(repr(name)) for name in header], 3)
+        remark = (
+            f"suspect, the first row looks like data, not like names: {shown_names}; where the file has no header, say"
+        )
+        remarks.append(f"{remark} so (no_header: true, or --no-header)")
+    return CsvForm(separator, encoding, begin, names=names, remarks=tuple(remarks))
+
+
+def _names_columns(line: str, rows: Sequence[Sequence[str]], separator: str) -> bool:
+    """Whether a line that begins as a comment is the header: a row with numbers and as many fields follows."""
+    if not rows:
+        return True
+    return 1 < len(rows[0]) == len((_fields([line], separator) or [[]])[0]) and any(map(_is_plain, rows[0]))
+
+
+def _first_lines(path: Path, encoding: str | None) -> tuple[str, list[str]]:
+    """Return the encoding, and whole lines from the beginning: the first one, and a sample of those below it."""
+    lines: list[str] = []
     try:
         with pa.input_stream(str(path)) as unpacked, io.BufferedReader(unpacked) as raw:
             if encoding is None and raw.peek(2)[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
                 encoding = "utf-16"
             stream = io.TextIOWrapper(raw, encoding or "utf8", errors="replace", newline="\n")
-            header = stream.readline(MAX_HEADER_CHARACTERS).removeprefix("\ufeff")
+            left = MAX_HEADER_CHARACTERS
+            while len(lines) < SAMPLE_LINES and (line := stream.readline(left)):
+                if lines and not line.endswith("\n") and len(line) == left:
+                    break
+                lines.append(line if lines else line.removeprefix("\ufeff"))
+                left = max(1, min(left, SAMPLE_CHARACTERS) - len(line))
     except LookupError as error:
         raise UsageError(
             f"there is no encoding {encoding!r}; common ones are utf-8, utf-16, cp1252, latin-1"
@@ -94,13 +158,68 @@ def find_form(path: Path, separator: str | None = None, encoding: str | None = N
         # That a compressed file is damaged is told where its rows are read.
         if path.suffix not in COMPRESSED_SUFFIXES:
             raise
-    encoding = encoding or "utf8"
-    if named := EXCEL_SEPARATOR_LINE.fullmatch(header):
-        return CsvForm(separator or named[1], encoding, lines_before=1)
-    found = max(SEPARATORS, key=header.count)
-    if not header.count(found) and "|" in header:
-        found = "|"
-    return CsvForm(separator or found, encoding)
+    return encoding or "utf8", lines
+
+
+def _fields(lines: Sequence[str], separator: str) -> list[list[str]]:
+    """Split lines, of which quotes may join several; the last is left out where it is not whole."""
+    lines = [_with_single_blanks(line) for line in lines] if separator == " " else lines
+    try:
+        rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+    except csv.Error:
+        return []
+    return rows[:-1] if len(lines) == SAMPLE_LINES else rows
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """Choose the separator by which all lines have as many fields as the header, or else that of which it has most."""
+    header = lines[0] if lines else ""
+    fits = {each: _fit(lines, each) for each in f"{SEPARATORS}|" if each in header}
+    if not fits:
+        return " " if len(lines) > 1 and len(header.split()) > 1 and _fit(lines, " ") else ","
+    # Where commas and semicolons fit alike, commas stand before decimals, or in names.
+    is_sure = {each: fit == 2 and len(lines) > 1 and each != "," for each, fit in fits.items()}
+    return max(fits, key=lambda each: (fits[each], each != "|", is_sure[each], header.count(each)))
+
+
+def _fit(lines: Sequence[str], separator: str) -> int:
+    """Tell whether rows have as many fields as the header (2), one more, as where R names the rows (1), or others."""
+    if len(lines) < 2:
+        return 2
+    header, *rows = _fields(lines, separator) or [[]]
+    lengths = {len(row) for row in rows}
+    return 2 if lengths <= {len(header)} else int(lengths == {len(header) + 1})
+
+
+def _with_single_blanks(line: str) -> str:
+    return BLANKS.sub(lambda found: found[1] or " ", line.strip())
+
+
+def _is_of_data(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a header looks like a row: by words that its columns hold, too, or by numbers among theirs."""
+    rows = [row for row in rows if len(row) == len(header)]
+    columns = [[value.strip() for value in column] for column in zip(*rows, strict=True)]
+    named = [*zip((name.strip() for name in header), columns, strict=False)]
+    if any(name in column and name not in MISSING_MARKS and not reads_as_number(name) for name, column in named):
+        return True
+    numbers = [(float(name), column) for name, column in named if _is_plain(name)]
+    if not numbers or 2 * len(numbers) < len(header) or _is_count([number for number, _ in numbers]):
+        return False
+    for number, column in numbers:
+        values = [float(value) for value in column if _is_plain(value)]
+        if not values or abs(number - (max(values) + min(values)) / 2) > 1.5 * (max(values) - min(values)):
+            return False
+    return True
+
+
+def _is_plain(value: str) -> bool:
+    return PLAIN_NUMBER.fullmatch(value) is not None
+
+
+def _is_count(numbers: Sequence[float]) -> bool:
+    """Whether numbers rise in equal steps from 0 or above, as those do that name columns."""
+    steps = {after - before for before, after in itertools.pairwise(numbers)}
+    return numbers[0] >= 0 and len(steps) == 1 and min(steps) > 0 and all(map(float.is_integer, numbers))
 
 
 def options_of(
@@ -108,7 +227,12 @@ def options_of(
 ) -> dict[str, Any]:
     """Return pyarrow's options for a form and a block size in bytes; `refuse` handles rows of another length."""
     return {
-        "read_options": pyarrow.csv.ReadOptions(block_size=block, skip_rows=form.lines_before, encoding=form.encoding),
+        "read_options": pyarrow.csv.ReadOptions(
+            block_size=block,
+            skip_rows=form.lines_before,
+            column_names=[*form.names] or None,
+            encoding=form.encoding,
+        ),
         "parse_options": pyarrow.csv.ParseOptions(
             delimiter=form.separator, newlines_in_values=True, invalid_row_handler=refuse
         ),
@@ -148,7 +272,7 @@ def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Tabl
         If the rows do not fit into memory.
     """
     size = text_bytes(path)
-    if size <= MIN_BYTES_READ_IN_BLOCKS:
+    if size <= MIN_BYTES_READ_IN_BLOCKS or form.separator == " ":
         return None
     options = options_of(form, BLOCK_BYTES)
     try:
@@ -258,6 +382,46 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
     return table
 
 
+def read_words(path: Path, form: CsvForm, names: Collection[str]) -> pa.Table:
+    """Read columns as they stand, those of numbers too; of a name that no or several columns have nothing is read."""
+    options = options_of(form, _block_bytes(path, form))
+    source, encoding = _source(path, form)
+    options["read_options"].encoding = encoding
+    with pyarrow.csv.open_csv(source(), **options) as stream:
+        found = stream.schema.names
+    options["convert_options"].include_columns = [name for name in dict.fromkeys(names) if found.count(name) == 1]
+    options["convert_options"].column_types = dict.fromkeys(names, pa.string())
+    return with_checked_names(pyarrow.csv.read_csv(source(), **options))
+
+
+def columns_that_may_be_grouped(
+    path: Path, form: CsvForm, table: pa.Table, left_out: Collection[str]
+) -> dict[str, str]:
+    """Find columns of numbers such as 1.234 and 899, whose points may stand between thousands, each with the remedy.
+
+    There are none where a point of any column cannot.
+    """
+    found: list[str] = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not pa.types.is_floating(column.type) or name in left_out:
+            continue
+        values = np.from_dlpack(column.drop_null().combine_chunks())
+        broken = values[values != np.rint(values)]
+        broken = broken[~np.isnan(broken)]
+        places = 1000 * broken
+        if (
+            (np.abs(values) >= 1000).any()
+            or (np.abs(broken) < 1).any()
+            or (np.abs(places - np.rint(places)) > 1e-6).any()
+        ):
+            return {}
+        found += [name] * bool(len(broken))
+    if not found:
+        return {}
+    written = read_words(path, form, found)
+    return unclear_points({name: written.column(name).unique().drop_null().to_pylist() for name in found})
+
+
 def _check_columns(path: Path, form: CsvForm) -> None:
     """Refuse a header of more columns than can be read, before pyarrow makes room for one of them."""
     header, left = "", MAX_HEADER_CHARACTERS
@@ -282,12 +446,27 @@ def _check_columns(path: Path, form: CsvForm) -> None:
 
 
 def _parsed(path: Path, form: CsvForm, refuse: RowHandler | None = None) -> pa.Table:
-    size = text_bytes(path) * (1 if form.encoding == "utf8" else MAX_BYTES_PER_CHARACTER)
     # One block, so that a word in a late row makes a column of words, and not an error that depends on the block size.
     # pyarrow counts rows with one thread only.
-    options = options_of(form, max(size, 1 << 16), refuse)
+    options = options_of(form, _block_bytes(path, form), refuse)
     options["read_options"].use_threads = refuse is None
-    return pyarrow.csv.read_csv(path, **options)
+    source, options["read_options"].encoding = _source(path, form)
+    return pyarrow.csv.read_csv(source(), **options)
+
+
+def _block_bytes(path: Path, form: CsvForm) -> int:
+    """Return the size of a block that holds the whole file."""
+    return max(text_bytes(path) * (1 if form.encoding == "utf8" else MAX_BYTES_PER_CHARACTER), 1 << 16)
+
+
+def _source(path: Path, form: CsvForm) -> tuple[Callable[[], Path | io.BytesIO], str]:
+    """Return what opens a text for pyarrow, and its encoding; several blanks between fields become one."""
+    if form.separator != " ":
+        return lambda: path, form.encoding
+    with pa.input_stream(str(path)) as stream:
+        lines = stream.read().decode(form.encoding).split("\n")
+    text = "\n".join(map(_with_single_blanks, lines)).encode()
+    return lambda: io.BytesIO(text), "utf8"
 
 
 def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
@@ -314,6 +493,10 @@ def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
     # pyarrow counts rows: empty lines and line ends within quotes are not among them.
     line = next((n for n, text in enumerate(lines, start=1) if n >= row.number and text == row.text), row.number)
     more = f"; {len(others)} rows more have another number of fields" if others else ""
+    if form.separator == "," and re.search(r"(^|,)[+-]?\d+,\d+(,|$)", row.text or ""):
+        more += "; where commas stand before decimals, too, save it with ';' between fields"
+    elif row.actual_columns > row.expected_columns:
+        more += "; where lines stand above the header, take them out, or begin them with #"
     return f"{path}:{line}", f"{row.actual_columns} fields, where the header has {row.expected_columns}{more}"
 
 

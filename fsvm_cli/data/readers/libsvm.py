@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from fsvm_cli import memory_check as memory
+from fsvm_cli.console import brief
 from fsvm_cli.data.readers.rows import Rows
 from fsvm_cli.data.table_memory import check_memory_for_table, check_memory_for_text
 from fsvm_cli.errors import DataError, UsageError
@@ -51,9 +53,16 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
         check_memory_for_text(path)
         X, y = load_svmlight_file(str(path), n_features=n_features, zero_based=False)
     except (ValueError, OverflowError, EOFError) as error:
+        number = _first_bad_line(path)
+        lines = path.read_bytes().splitlines()[number - 1 : number]
+        if several := [labels for line in lines if b"," in (labels := line.lstrip().partition(b" ")[0])]:
+            text = brief(several[0].decode(errors="replace"))
+            raise DataError(
+                f"{path}:{number}: several labels in a row ({text}); write a file for each label, which says in each "
+                "row whether it has the label"
+            ) from error
         raise DataError(
-            f"{path}:{_first_bad_line(path)}: not in LIBSVM's format, label index:value ... with indices that rise "
-            f"from 1 ({error})"
+            f"{path}:{number}: not in LIBSVM's format, label index:value ... with indices that rise from 1 ({error})"
         ) from error
     if X.nnz == 0:
         raise DataError(f"{path}: holds no {'rows' if y.size == 0 else 'features'}")
@@ -68,6 +77,16 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
     if dense:
         check_memory_for_table(str(path), *X.shape)
     return Rows(X.toarray() if dense else sp.csr_array(X), [np.format_float_positional(label, trim="-") for label in y])
+
+
+QUERY = re.compile(rb"^\s*[^\s#]+[ \t]+qid:", re.MULTILINE)
+SAMPLE_BYTES = 1 << 16
+
+
+def names_queries(path: Path) -> bool:
+    """Whether the first rows of a file say with ``qid:`` which rows belong together."""
+    with path.open("rb") as stream:
+        return QUERY.search(stream.read(SAMPLE_BYTES)) is not None
 
 
 def _first_bad_line(path: Path) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -56,6 +56,15 @@ _GROUPED_BY_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _GROUPED_BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 _GROUPED_BY_BLANK = re.compile(r"[+-]?[1-9]\d{0,2}(?:[\s’']\d{3})+(?:[.,]\d+)?")
 _NUMBER_PATTERNS = (_WITH_POINT, _WITH_COMMA, _GROUPED_BY_COMMA, _GROUPED_BY_POINT)
+_UP_TO_THREE_DIGITS = re.compile(r"[+-]?(?:0|[1-9]\d{0,2})")
+_SYMBOL = r"[^\w\s.,:;/+()=\"'’<>≤≥*?!|-]"
+_WITH_SIGNS = re.compile(
+    rf"(?P<minus>[+-]?)(?P<before>(?:(?:[^\W\d_]{{0,3}}{_SYMBOL}|[A-Z]{{3}}\s)\s*)?)"
+    rf"(?P<number>[+-]?(?:\d(?:[\d.,\s’']*\d)?[.,]?|[.,]\d+){_EXPONENT})"
+    rf"(?P<behind>(?:\s*(?:{_SYMBOL}|[^\W\d_])\D*[23]?)?)"
+)
+_AS_FORMULA = re.compile(r'="(.*)"')
+"""How spreadsheets are made to keep a number as it is written."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +128,45 @@ def reads_as_number(value: str) -> bool:
     return _all_read_with([value], _NUMBER_PATTERNS)
 
 
+def are_numbers_with_signs(words: Sequence[str]) -> bool:
+    """Whether all words are numbers, some with signs; a letter right behind a number may name a kind, as in 2b."""
+    return all(number_and_signs(word) and not re.fullmatch(r"\d+[^\W\d_]", word) for word in words) and not all(
+        map(reads_as_number, words)
+    )
+
+
+def in_order_of_numbers(words: Sequence[str]) -> bool:
+    """Whether words are in the order of the first number in each; true unless all begin alike, as stage 2, stage 10."""
+    parts = [re.fullmatch(r"(\D*?)(\d+(?:\.\d+)?).*", word, re.DOTALL) for word in words]
+    if len({part and part[1] for part in parts}) != 1 or parts[0] is None:
+        return True
+    numbers = [float(part[2]) for part in parts if part]
+    return numbers == sorted(numbers)
+
+
 def has_comma(value: str) -> bool:
     """Whether a word is a number that contains a comma."""
     return "," in value and reads_as_number(value)
+
+
+def number_and_signs(value: str) -> tuple[str, tuple[str, str]] | None:
+    """Split a number from what stands before and behind it, such as ``$`` and ``kg``; None for any other word.
+
+    A number in brackets, or with its minus behind, is negative, as accountants write it.
+    """
+    bare = value.strip().replace("−", "-")
+    if formula := _AS_FORMULA.fullmatch(bare):
+        bare = formula[1].strip()
+    minus = ""
+    if bare.startswith("(") and bare.endswith(")"):
+        minus, bare = "-", bare[1:-1].strip()
+    elif bare.endswith("-"):
+        minus, bare = "-", bare[:-1].strip()
+    found = _WITH_SIGNS.fullmatch(bare)
+    if found is None or (minus and found["minus"]):
+        return None
+    number = f"{minus or found['minus']}{found['number']}"
+    return (number, (found["before"].strip(), found["behind"].strip())) if reads_as_number(number) else None
 
 
 def with_decimal_commas(table: pa.Table, left_out: Container[str]) -> list[str]:
@@ -129,7 +174,7 @@ def with_decimal_commas(table: pa.Table, left_out: Container[str]) -> list[str]:
 
     ``1,234`` alone is ambiguous: the comma may group digits.
     """
-    return [name for _, name, values in _columns_of_words(table, left_out) if _is_certain(values)]
+    return [column.name for column in _columns_of_words(table, left_out) if _is_certain([*column.numbers.values()])]
 
 
 def with_numbers(
@@ -150,27 +195,38 @@ def with_numbers(
     table, changed = with_plain_words(table, missing)
     issues: dict[str, str] = {}
     groups: list[str] = []
+    signs: list[str] = []
     marks: list[str] = []
-    for index, name, values in _columns_of_words(table, left_out):
-        own_marks = [value for value in values if _is_mark(value)]
-        numbers = [value for value in values if not _is_mark(value)]
-        if not numbers or (own_marks and 2 * len(own_marks) >= len(values)):
+    for name, index, numbers, own_marks in _columns_of_words(table, left_out):
+        if not numbers or (own_marks and len(own_marks) >= len(numbers)):
             continue
-        found = _as_numbers(numbers, decimal)
+        found = _as_numbers([*numbers.values()], decimal)
         if found is None:
-            issues[name] = _unclear(numbers, decimal)
+            issues[name] = _unclear([*numbers.values()], decimal)
             continue
         as_words = table.column(index).cast(pa.string()).to_pylist()
-        column = pa.array([found.get(word) for word in as_words], pa.float64())
+        column = pa.array([found[numbers[word]] if word in numbers else None for word in as_words], pa.float64())
         table = table.set_column(index, name, pa.chunked_array([column]))
         changed[name] = tuple(word for word in changed.get(name, ()) if word.read is None)
-        groups += [name] * _are_grouped(numbers, decimal)
+        groups += [name] * _are_grouped([*numbers.values()], decimal)
+        if sign := next((_sign_of(word) for word, number in numbers.items() if _sign_of(word)), ""):
+            signs.append(f"'{brief(name)}' ({brief(repr(sign))})")
         if own_marks:
             n_rows = sum(word in own_marks for word in as_words if word is not None)
             marks.append(found_in(name, own_marks, n_rows))
-    about_groups = (f"digits are taken as grouped by thousands in: {quoted(groups)}",) if groups else ()
+    remarks = [f"digits are taken as grouped by thousands in: {quoted(groups)}"] * bool(groups)
+    if signs:
+        remarks.append(f"read as numbers, without their signs: {shown(signs)}; --words NAME (words: NAME) keeps words")
     about_marks = (f"among numbers, these are taken as missing values: {shown(marks)}",) if marks else ()
-    return Reading(table, about_groups, issues, about_marks, changed)
+    return Reading(table, tuple(remarks), issues, about_marks, changed)
+
+
+def _sign_of(word: str) -> str:
+    """Return what stands beside a number, or the word itself where its minus is written in another way."""
+    if reads_as_number(word):
+        return ""
+    _, (before, behind) = number_and_signs(word) or ("", ("", ""))
+    return " and ".join(filter(None, (before, behind))) or word.strip()
 
 
 def quoted(names: Sequence[str]) -> str:
@@ -178,24 +234,53 @@ def quoted(names: Sequence[str]) -> str:
     return shown([f"'{brief(name)}'" for name in names])
 
 
-def _columns_of_words(table: pa.Table, left_out: Container[str]) -> Iterable[tuple[int, str, list[str]]]:
-    """Yield index and name of the columns of words whose values are numbers or marks, and their different values."""
+class _WrittenNumbers(NamedTuple):
+    """A column of words that are numbers: the number in each different word, and the marks of missing values."""
+
+    name: str
+    place: int
+    numbers: dict[str, str]
+    marks: list[str]
+
+
+def _columns_of_words(table: pa.Table, left_out: Container[str]) -> Iterable[_WrittenNumbers]:
+    """Yield the columns of words whose values are numbers with the same signs, or marks."""
     for index, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if name in left_out or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue
-        if not _may_be_numbers(column.slice(0, 1000)):  # spares the different values of a long column of words
+        if _written_numbers(column.slice(0, 1000)) is None:  # spares the different values of a long column of words
             continue
-        if _may_be_numbers(column):
-            yield index, name, [value for value in column.unique().to_pylist() if value is not None]
+        if (found := _written_numbers(column)) is not None:
+            yield _WrittenNumbers(name, index, *found)
 
 
-def _may_be_numbers(column: pa.ChunkedArray) -> bool:
-    values = column.unique().to_pylist()
-    return all(value is None or _is_mark(value) or reads_as_number(value) for value in values)
+def _written_numbers(column: pa.ChunkedArray) -> tuple[dict[str, str], list[str]] | None:
+    """Return the number in each different word of a column, and its marks; None where other words, or signs, occur."""
+    numbers: dict[str, str] = {}
+    marks: list[str] = []
+    signs: set[tuple[str, str]] = set()
+    for value in column.unique().to_pylist():
+        if value is None:
+            continue
+        if _is_mark(value):
+            marks.append(value)
+        elif reads_as_number(value):
+            numbers[value] = value
+            signs.add(("", ""))
+        elif found := number_and_signs(value):
+            numbers[value] = found[0]
+            signs.add(found[1])
+        else:
+            return None
+        if len(signs) > 1:
+            return None
+    behind = [number for word, number in numbers.items() if word.strip().endswith(("-", "−"))]
+    # School grades such as 1- are no negative numbers.
+    is_grade = bool(behind) and all(len(number) <= 2 for number in behind)
+    return None if is_grade else (numbers, marks)
 
 
-def _is_certain(values: Sequence[str]) -> bool:
-    numbers = [value for value in values if not _is_mark(value)]
+def _is_certain(numbers: Sequence[str]) -> bool:
     with_commas = [number for number in numbers if "," in number]
     return (
         bool(with_commas)
@@ -206,6 +291,10 @@ def _is_certain(values: Sequence[str]) -> bool:
 
 def _as_numbers(numbers: Sequence[str], decimal: DecimalMark | None) -> dict[str, float] | None:
     """Return the value of each number, or None if their formats differ."""
+    if decimal is None and any("," in number and ("." in number or number.count(",") > 1) for number in numbers):
+        decimal = "."  # in 1,234.5 and 1,234,567 commas can only group digits
+    if decimal is None and _may_be_grouped(numbers):
+        return None
     if decimal == "," and _all_read_with(numbers, (_WITH_COMMA, _GROUPED_BY_POINT)):
         return {number: float(_bare(number).replace(".", "").replace(",", ".")) for number in numbers}
     if _all_read_with(numbers, (_WITH_POINT,)):
@@ -215,17 +304,40 @@ def _as_numbers(numbers: Sequence[str], decimal: DecimalMark | None) -> dict[str
     return None
 
 
+def _may_be_grouped(numbers: Sequence[str]) -> bool:
+    """Whether all points may stand between thousands, as in 1.234 beside 899; with three decimals, 899.000 would."""
+    with_points = [number for number in map(_bare, numbers) if "." in number]
+    return (
+        0 < len(with_points) < len(numbers)
+        and all(_GROUPED_BY_POINT.fullmatch(number) and "," not in number for number in with_points)
+        and all("." in number or _UP_TO_THREE_DIGITS.fullmatch(number) for number in map(_bare, numbers))
+    )
+
+
+def unclear_points(columns: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Describe the columns of numbers whose points may stand between thousands; none where any point cannot.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence of str
+        For each column, its different numbers as written.
+    """
+    with_points = [number for numbers in columns.values() for number in numbers if "." in number]
+    if not _all_read_with(with_points, (_GROUPED_BY_POINT,)):
+        return {}
+    return {name: _unclear(numbers, None) for name, numbers in columns.items() if _may_be_grouped(numbers)}
+
+
 def _are_grouped(numbers: Sequence[str], decimal: DecimalMark | None) -> bool:
-    patterns = {",": _GROUPED_BY_POINT, ".": _GROUPED_BY_COMMA}
+    patterns = {",": _GROUPED_BY_POINT, ".": _GROUPED_BY_COMMA, None: _GROUPED_BY_COMMA}
     return any(
-        _GROUPED_BY_BLANK.fullmatch(number.strip()) or (decimal and patterns[decimal].fullmatch(_bare(number)))
-        for number in numbers
+        _GROUPED_BY_BLANK.fullmatch(number.strip()) or patterns[decimal].fullmatch(_bare(number)) for number in numbers
     )
 
 
 def _unclear(numbers: Sequence[str], decimal: DecimalMark | None) -> str:
     """Describe why a column of numbers is ambiguous."""
-    odd = next(number for number in numbers if not _all_read_with([number], (_WITH_POINT,)))
+    odd = max(numbers, key=lambda number: (not _all_read_with([number], (_WITH_POINT,)), "." in number))
     if decimal is None:
         return (
             f"holds numbers such as {brief(repr(odd))}; say whether a comma or a point stands before the decimals "

@@ -6,6 +6,7 @@ first, and nothing is decompressed that does not fit into memory.
 
 from __future__ import annotations
 
+import base64
 import itertools
 from collections import Counter
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from fsvm_cli.data.table_memory import (
 from fsvm_cli.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
     from typing import BinaryIO
 
@@ -66,7 +67,7 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
             read = [each.name for each in schema if _is_read(each.type)]
             uncoded = _check_pages(path, file, read)
             _check_memory_for_words(path, file, [name for name in read if _is_word(schema.field(name).type)], uncoded)
-            table = _by_columns(file, read)
+            table = with_string_columns(_by_columns(file, read), _categories(file))
         return with_checked_names(table), _index_columns(table)
     except MemoryError as error:
         raise UsageError(out_of_memory(path)) from error
@@ -74,9 +75,44 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
         raise DataError(f"{path}: not a Parquet file, or damaged ({first_line(error)})") from error
 
 
+def _categories(file: ParquetFile) -> set[str]:
+    """Name the columns that were written as categories, which pyarrow reads back as such only where they are words."""
+    written = (file.metadata.metadata or {}).get(b"ARROW:schema")
+    if written is None:
+        return set()
+    try:
+        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(written)))
+    except (pa.ArrowException, OSError, ValueError):  # another program's
+        return set()
+    return {each.name for each in schema if pa.types.is_dictionary(each.type)}
+
+
+def with_string_columns(table: pa.Table, categories: Collection[str] = ()) -> pa.Table:
+    """Turn words of other types, and categories of numbers, which are no numbers to compute with, into plain words.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    categories : collection of str
+        Columns of categories of which the type does not tell it.
+    """
+    for index, each in enumerate(table.schema):
+        kind = each.type
+        is_category = (pa.types.is_dictionary(kind) and not _is_word(kind)) or (
+            each.name in categories and pa.types.is_integer(kind)
+        )
+        if is_category or pa.types.is_string_view(kind):
+            values = table.column(index).to_pylist()
+            words = pa.array([None if value is None else str(value) for value in values], pa.string())
+            # Of categories, digits are no numbers: as codes they are not read as such.
+            words = words.dictionary_encode() if is_category else words
+            table = table.set_column(index, each.name, pa.chunked_array([words]))
+    return table
+
+
 def _is_word(kind: pa.DataType) -> bool:
     own = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(own) or pa.types.is_large_string(own))
+    return bool(pa.types.is_string(own) or pa.types.is_large_string(own) or pa.types.is_string_view(own))
 
 
 def _is_read(kind: pa.DataType) -> bool:
@@ -278,6 +314,7 @@ def _check_memory_for_words(path: Path, file: ParquetFile, names: list[str], unc
         for batch in file.iter_batches(max(1, READ_BLOCK_BYTES // max(1, largest)), columns=[name], use_threads=False):
             words = batch.column(name)
             words = words.cast(words.type.value_type) if pa.types.is_dictionary(words.type) else words
+            words = words.cast(pa.large_string()) if pa.types.is_string_view(words.type) else words
             size += compute.sum(compute.binary_length(words).cast(pa.int64())).as_py() or 0
             check_memory_for_words(str(path), size)
     if coded := [name for name in names if name not in uncoded]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import zipfile
 from dataclasses import dataclass
@@ -13,7 +14,14 @@ import pyarrow as pa
 from fsvm_cli import memory_check as memory
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest
-from fsvm_cli.data.readers.csv import MISSING_MARKS, find_form, read_csv
+from fsvm_cli.data.readers.csv import (
+    MISSING_MARKS,
+    ROW_NAMES,
+    columns_that_may_be_grouped,
+    find_form,
+    read_csv,
+    read_words,
+)
 from fsvm_cli.data.readers.numbers import Reading, quoted, with_decimal_commas, with_numbers
 from fsvm_cli.data.readers.parquet import read_parquet
 from fsvm_cli.data.table_memory import MEMORY_REMEDY
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from fsvm_cli.data.readers.csv import CsvForm
     from fsvm_cli.data.readers.numbers import DecimalMark
     from fsvm_cli.data.source_spec import FileFormat, FileSpec, TableSpec
 
@@ -203,27 +212,51 @@ def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Read
     DataError
         If the file is not what its format asks for.
     """
-    left_out = no_features(spec)
+    left_out = taken_as_written(spec)
     marks = (*MISSING_MARKS, *spec.na)
     if file_format == "parquet":
         table, index = read_parquet(path)
+        table = with_declared_words(table, spec.words)
         index = tuple(name for name in index if name not in left_out)
         reading = numbers_of(table.drop_columns([*index]), left_out)
         remark = f"left out, because pandas wrote it as the index of the rows: {quoted(index)}"
         return with_remarks(reading, (remark,)) if index else reading
     if file_format == "excel":
         table, remarks = read_excel(path, marks, spec.sheet, spec.header_rows)
+        if spec.words:
+            written, _ = read_excel(path, ("", *spec.na), spec.sheet, spec.header_rows)
+            table = with_declared_words(table, spec.words, written)
         return with_remarks(numbers_of(table, left_out, spec.decimal, marks), remarks)
     separator = None if spec.separator is None else NAMED_SEPARATORS.get(spec.separator, spec.separator)
-    form = dataclasses.replace(find_form(path, separator, spec.encoding), marks=marks, decimal=spec.decimal or ".")
+    form = find_form(path, separator, spec.encoding, no_header=spec.no_header)
+    form = dataclasses.replace(form, marks=marks, decimal=spec.decimal or ".")
     exact = {spec.target or "", spec.groups or "", spec.order_by or "", getattr(spec.split, "column", "")}
-    table = read_csv(path, form, exact)
+    table = _with_words(path, form, spec, read_csv(path, form, exact))
+    remarks = form.remarks
+    unnamed = {ROW_NAMES} - left_out if form.names[:1] == (ROW_NAMES,) else set()
+    if unnamed:
+        remarks += (f"left out, because the header has no name for it: '{ROW_NAMES}', the first column",)
     commas = [] if spec.decimal else with_decimal_commas(table, left_out)
-    if not commas:
-        return with_numbers(table, spec.decimal, left_out, marks)
-    # With decimal commas, points may group digits.
-    table = read_csv(path, dataclasses.replace(form, decimal=","), exact)
-    return with_remarks(with_numbers(table, ",", left_out, marks), (_about(commas),))
+    if commas:
+        # With decimal commas, points may group digits.
+        form = dataclasses.replace(form, decimal=",")
+        table = _with_words(path, form, spec, read_csv(path, form, exact))
+        remarks += (_about(commas),)
+    reading = with_numbers(table, "," if commas else spec.decimal, left_out, marks)
+    may_be_grouped = {} if commas or spec.decimal else columns_that_may_be_grouped(path, form, table, left_out)
+    reading = dataclasses.replace(reading, issues={**reading.issues, **may_be_grouped})
+    return with_remarks(reading.without_columns(unnamed), remarks)
+
+
+def _with_words(path: Path, form: CsvForm, spec: FileSpec, table: pa.Table) -> pa.Table:
+    """Take the columns that are declared to hold words, and classes that are called TRUE and FALSE, as they stand."""
+    if words := dropped_columns(spec.words, table.column_names):
+        as_words = dataclasses.replace(form, marks=("", *spec.na))
+        table = with_declared_words(table, words, read_words(path, as_words, words))
+    target = spec.target or ""
+    if table.column_names.count(target) == 1 and pa.types.is_boolean(table.column(target).type):
+        table = with_declared_words(table, [target], read_words(path, form, [target]))
+    return table
 
 
 def numbers_of(
@@ -244,9 +277,29 @@ def _about(commas: list[str]) -> str:
     return f"decimal commas are read as such in: {quoted(commas)} (as with decimal: ',', or --decimal ,)"
 
 
-def no_features(spec: TableSpec) -> set[str]:
-    """Return the names of target, groups, order and dropped columns, before the table is read."""
-    return {spec.target or "", spec.groups or "", spec.order_by or "", *spec.drop, *dropped_columns(spec.drop, ())}
+def taken_as_written(spec: TableSpec) -> set[str]:
+    """Return the columns in which no numbers and marks are sought: target, groups, order, dropped ones, and words."""
+    named = (*spec.drop, *dropped_columns(spec.drop, ()), *spec.words, *dropped_columns(spec.words, ()))
+    return {spec.target or "", spec.groups or "", spec.order_by or "", *named}
+
+
+def with_declared_words(table: pa.Table, names: Sequence[str], written: pa.Table | None = None) -> pa.Table:
+    """Turn the columns that are declared to hold words into words.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    names : sequence of str
+        As in `dropped_columns`; of columns that are not there nothing is said here.
+    written : pyarrow.Table, optional
+        The columns as they stand in a text, where digits may begin with a 0, and NA is a word.
+    """
+    for name in dropped_columns(names, table.column_names):
+        if table.column_names.count(name) == 1:
+            column = (table if written is None else written).column(name)
+            with contextlib.suppress(pa.ArrowException):  # what can be no word is refused later
+                table = table.set_column(table.column_names.index(name), name, column.cast(pa.string()))
+    return table
 
 
 def dropped_columns(drop: Collection[str], columns: Collection[str]) -> list[str]:
