@@ -66,7 +66,7 @@ def test_classifiers_are_compared_on_all_features(planned: Planned) -> None:
     seed = int(DrawnTrial(experiment, FIRST, parts).stream("classifier").integers(2**31))
     oracle = BayesianSVM(max_steps=3, n_eigenvectors=5, random_state=seed).fit(parts.X_train, parts.y_train)
     assert np.trace(outcomes[1].test[0]) == np.count_nonzero(oracle.predict(parts.X_test) == parts.y_test)
-    np.testing.assert_allclose(outcomes[1].scores, oracle.relevance_)
+    np.testing.assert_allclose(np.array(outcomes[1].scores)[experiment.columns(0)], oracle.relevance_)
     assert outcomes[1].chosen == {"steps": 3}
     assert (outcomes[0].scores, outcomes[2].scores) == ((), ())
     assert not outcomes[1].ranking_converged
@@ -85,7 +85,7 @@ def test_what_is_selected_makes_up_the_relevance_and_is_tuned_on_alone(planned: 
     assert [each.label for each in experiment.compared_methods] == labels
     outcomes = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes)).outcomes
     parts = draw_parts(experiment, FIRST)
-    scores = np.array(outcomes[0].scores)
+    scores = np.array(outcomes[0].scores)[experiment.columns(0)]
     kept = [most_relevant(scores, 0.9), most_relevant(scores, 0.3), least_relevant(scores, 0.5)]
     for number, features in enumerate(kept, start=1):
         outcome, columns = outcomes[number], np.sort(features)
@@ -137,7 +137,8 @@ def test_chains_are_traced_on_the_posterior_at_the_end_of_the_ascent(
     assert set(traces["ranking"]) == {"ard" if build is selected else "Bayesian"}
     # The mean of the potential is that of other chains on a posterior made here from what the ascent wrote.
     end = recorded(experiment, "ascent")["ascent"].iloc[-1]
-    lengths = [end[f"length scale of {name}"] for name in experiment.source.feature_names]
+    names = [experiment.source.feature_names[feature] for feature in experiment.columns(0)]
+    lengths = [end[f"length scale of {name}"] for name in names]
     parts = draw_parts(experiment, FIRST)
     kernel = ArdKernel(end["k0"], end["k_off"], tuple(lengths))
     factor = nystroem_factor(kernel, parts.X_train, np.arange(30), 5)

@@ -47,7 +47,7 @@ def test_the_test_part_reaches_the_method_that_credits_on_it(planned: Planned) -
         parts.X_train, parts.y_train, X_test=parts.X_test, y_test=parts.y_test
     )
     assert not found.errors
-    np.testing.assert_array_equal(found.outcomes[0].scores, direct.scores_)
+    np.testing.assert_array_equal(np.array(found.outcomes[0].scores)[experiment.columns(0)], direct.scores_)
     assert found.outcomes[1].scores != found.outcomes[0].scores
 
 
@@ -121,11 +121,11 @@ def test_the_mean_rank_of_several_runs_orders_the_features(planned: Planned) -> 
     several, one = ({"method": "random", "mean_rank_of": number, "label": str(number)} for number in (3, 1))
     experiment = planned(rankings=[several, one])
     seeds = random_stream(experiment.config.protocol.seed, "ranking", "random", 0).integers(2**31, size=3).tolist()
-    parts = draw_parts(experiment, FIRST)
+    parts, columns = draw_parts(experiment, FIRST), experiment.columns(0)
     runs = [RandomOrder(random_state=seed).fit(parts.X_train, parts.y_train).ranking_ for seed in seeds]
     found = run_trial(experiment, FIRST, everything(experiment)).outcomes
-    np.testing.assert_allclose(found[0].scores, len(runs[0]) - np.mean(runs, axis=0))
-    np.testing.assert_array_equal(np.argsort(-np.array(found[1].scores)), np.argsort(runs[0]))
+    np.testing.assert_allclose(np.array(found[0].scores)[columns], len(runs[0]) - np.mean(runs, axis=0))
+    np.testing.assert_array_equal(np.argsort(-np.array(found[1].scores)[columns]), np.argsort(runs[0]))
     assert experiment.key(0, FIRST) != experiment.key(1, FIRST)
 
 
