@@ -41,6 +41,7 @@ from fsvm_cli.report.folder import (
     RECOMMENDATION_NAME,
     SCORES_NAME,
     VERDICTS_NAME,
+    name_of,
     read_table,
 )
 from fsvm_cli.report.gains import Results, drawn_gains, printed_gains
@@ -94,7 +95,7 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
     ranks: tuple[Ranks, ...] = ()
     largest = min(MAX_PACKED_TABLE, MAX_PACKED_TABLES // max(len(folders), 1))
     for folder in folders:
-        with _leaving_out(failures, folder.resolve().name, "its part of the page"):
+        with _leaving_out(failures, name_of(folder), "its part of the page"):
             one = _collection(folder) if is_collection(folder) else _experiment(folder, decided, largest)
             experiments.append(one)
     with _leaving_out(failures, "the page of all", "the scorecard"):
@@ -224,7 +225,7 @@ def _experiment(folder: Path, decided: Decided, largest: int) -> Section:
     shown = () if curves.empty else curve_tables(curves, measures, config)
     saved = {name: text for name in SAVED if _fits(text := _text_of(folder / name), largest)}
     return Section(
-        name=folder.resolve().name,
+        name=name_of(folder),
         title=config.title,
         document=config.paper.key if config.paper else OWN_DATA,
         where=config.paper.where if config.paper else "",
@@ -245,7 +246,7 @@ def _experiment(folder: Path, decided: Decided, largest: int) -> Section:
         ),
         caveats=(*(("INCOMPLETE: no trial is complete.",) if curves.empty else ()), *run["data"]["caveats"]),
         why=config.why or "",
-        explains=_explained(folder.resolve().name, config, decided),
+        explains=_explained(name_of(folder), config, decided),
         deviations=config.deviations,
         command=_command(folder, run),
         facts=_facts(config, run),
@@ -257,7 +258,7 @@ def _experiment(folder: Path, decided: Decided, largest: int) -> Section:
 def _run_files(folder: Path, run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield `run.json`, and the config as a file that can be run; YAML is read where JSON stands."""
     yield RUN_NAME, (folder / RUN_NAME).read_text(encoding="utf-8")
-    yield f"{folder.resolve().name}.yaml", json.dumps(run["config"], indent=2, ensure_ascii=False) + "\n"
+    yield f"{name_of(folder)}.yaml", json.dumps(run["config"], indent=2, ensure_ascii=False) + "\n"
 
 
 def _text_of(path: Path) -> str:
@@ -322,7 +323,7 @@ def _claims(
         return ()
     table = read_verdicts(path)
     claims = {claim.id: claim for claim in expected}
-    name = folder.resolve().name
+    name = name_of(folder)
     alone = (table if only is None else table[list(only)]).itertuples(index=False)
     scores = read_table(folder / SCORES_NAME) if _name_features(claims.values(), folder) else pd.DataFrame()
     return tuple(_claim(decided.get((name, str(row.id)), row), claims.get(row.id), scores, config) for row in alone)
@@ -381,7 +382,7 @@ def _choices(folder: Path) -> list[str]:
 def _command(folder: Path, run: Mapping[str, Any]) -> str:
     # A config that does not come with fsvm is named by its file.
     is_own = "file" in run["config"]["dataset"]
-    words = ["fsvm", "run", f"{folder.resolve().name}.yaml" if is_own else folder.resolve().name]
+    words = ["fsvm", "run", f"{name_of(folder)}.yaml" if is_own else name_of(folder)]
     for key, value in run["overrides"].items():
         words += ["--set", f"{key}={value}"]
     return shlex.join(words)

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from fsvm_cli.console import json_text, visible
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.report.folder import VERDICTS_NAME, read_table
+from fsvm_cli.report.folder import VERDICTS_NAME, name_of, read_table
 from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.spec import OF_ONE_SPLIT
 
@@ -83,7 +83,7 @@ def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
             table = read_verdicts(folder / VERDICTS_NAME)
             table = table.loc[[fnmatch.fnmatchcase(claim, claims) for claim in table["id"]]]
             if "experiment" not in table:
-                table.insert(0, "experiment", folder.resolve().name)
+                table.insert(0, "experiment", name_of(folder))
             tables.append(table)
     # A table without a row has no types, which would change those of the others.
     tables = [table for table in tables if len(table)] or tables[:1]

@@ -20,7 +20,7 @@ from fsvm_cli.report.comparison import (
     read_comparison,
     rule_beside,
 )
-from fsvm_cli.report.folder import CONTENTS_NAME
+from fsvm_cli.report.folder import CONTENTS_NAME, name_of
 from fsvm_cli.report.numbers import briefly
 from fsvm_cli.report.printing import MARKDOWN
 from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, counts_of, others_in_words, with_decisions
@@ -74,7 +74,7 @@ def contents(folders: Sequence[Path], scorecard: pd.DataFrame) -> str:
     decided = with_decisions(read_comparison(folders), folders)
     verdicts = {str(name): list(rows) for name, rows in decided.groupby("experiment")["verdict"]}
     for folder in folders:
-        document, row = _experiment(folder, verdicts.get(folder.resolve().name, []))
+        document, row = _experiment(folder, verdicts.get(name_of(folder), []))
         by_document.setdefault(document, []).append(row)
     for document, rows in sorted(by_document.items(), key=lambda each: (not each[0], each[0])):
         heading = [f"## {_plain(document)}", "", _plain(in_words(document))] if document else [f"## {OTHERS}"]
@@ -88,7 +88,7 @@ def _experiment(folder: Path, verdicts: list[str]) -> tuple[str, tuple[str, ...]
         config = run_content(folder)["config"]
         paper = config.get("paper") or {"key": "", "where": ""}
         document, title, where = paper["key"], config["title"], paper["where"]
-    name = folder.resolve().name
+    name = name_of(folder)
     judged = ", ".join(f"{verdicts.count(each)} {each}" for each in reversed(GRAVEST_FIRST) if each in verdicts)
     link = quote(name)
     figures = [f"[{path.stem}]({link}/{quote(path.name)})" for path in sorted(folder.glob("*.svg"))]

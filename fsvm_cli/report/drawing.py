@@ -25,6 +25,7 @@ from fsvm_cli.report.folder import (
     SCORES_NAME,
     SELECTION_NAME,
     VERDICTS_NAME,
+    name_of,
     read_table,
     remove_figures,
 )
@@ -83,7 +84,7 @@ def draw_figures(
     paths: list[Path] = []
     failed: list[FsvmError] = []
     for name, draw in _figures(folder, formats, score_order):
-        with noting_failure(failed, folder.resolve().name, f"the figure of {name}"):
+        with noting_failure(failed, name_of(folder), f"the figure of {name}"):
             paths += draw()
     remove_figures(folder, drawn=paths)
     if failures is not None:
@@ -168,7 +169,7 @@ def redraw(folder: Path, formats: Sequence[str], score_order: ScoreOrder, code: 
         From `drawing_code`.
     """
     failures: list[FsvmError] = []
-    with noting_failure(failures, folder.resolve().name, "drawing"):
+    with noting_failure(failures, name_of(folder), "drawing"):
         return _redrawn(folder, formats, score_order, code, failures)
     return Redrawn([], is_new=True, failures=failures)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from fsvm_cli.console import visible
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import is_file, is_folder, write_atomically
@@ -89,6 +90,11 @@ FIGURE_NAMES = tuple(
     )
     for extension in (*FORMATS, "pdf")
 )
+
+
+def name_of(folder: Path) -> str:
+    """Name a results folder in characters that tables and pages can hold: names of files may be any bytes."""
+    return visible(folder.resolve().name)
 
 
 def results_folders(root: Path) -> list[Path]:

@@ -12,7 +12,7 @@ import numpy as np
 from fsvm_cli.experiment.run_file import run_content
 from fsvm_cli.files import is_file
 from fsvm_cli.report.comparison import read_verdicts
-from fsvm_cli.report.folder import CURVES_NAME, VERDICTS_NAME, read_table
+from fsvm_cli.report.folder import CURVES_NAME, VERDICTS_NAME, name_of, read_table
 from fsvm_cli.report.style import COLUMN_WIDTH, GREY, MARKERS, drawn, explain, figure, legible, style_of_method
 from fsvm_cli.spec.rankings import ALL_FEATURES, ALL_ROWS
 
@@ -87,7 +87,7 @@ class Results:
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders = {folder.resolve().name: folder for folder in folders}
+        self.folders = {name_of(folder): folder for folder in folders}
         self._tables: dict[tuple[str, str], pd.DataFrame] = {}
         self._configs: dict[str, dict[str, Any]] = {}
 

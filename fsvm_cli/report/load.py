@@ -11,7 +11,7 @@ import pandas as pd
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.run_file import run_content
 from fsvm_cli.report.comparison import read_comparison
-from fsvm_cli.report.folder import CURVES_NAME, SCORES_NAME, read_table, results_folders
+from fsvm_cli.report.folder import CURVES_NAME, SCORES_NAME, name_of, read_table, results_folders
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Results:
 
 
 def _name(folder: Path) -> str:
-    return folder.resolve().name
+    return name_of(folder)
 
 
 def load_results(folder: str | Path = "results") -> Results:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from fsvm_cli.experiment.run_file import run_content
 from fsvm_cli.report.comparison import read_comparison
+from fsvm_cli.report.folder import name_of
 from fsvm_cli.report.scorecard import GRAVEST_FIRST, WHY, gravest, readings_of_claims, rows_by_claim, with_decisions
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def open_claims(folders: Sequence[Path]) -> pd.DataFrame:
     comparison = read_comparison(folders)
     decided = with_decisions(comparison, folders)
     readings = readings_of_claims(comparison, folders)
-    configs = {folder.resolve().name: run_content(folder)["config"] for folder in folders}
+    configs = {name_of(folder): run_content(folder)["config"] for folder in folders}
     decisive = decided[decided["decides"] & (decided["document"] != WHY) & (decided["nature"] != "repeat")]
     rows = []
     for (document, claim), parts in rows_by_claim(decisive).items():

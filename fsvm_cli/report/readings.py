@@ -12,7 +12,7 @@ from fsvm_cli.console import visible
 from fsvm_cli.experiment.run_file import run_content
 from fsvm_cli.files import is_file, write_atomically
 from fsvm_cli.report.comparison import read_comparison
-from fsvm_cli.report.folder import READINGS_NAME
+from fsvm_cli.report.folder import READINGS_NAME, name_of
 from fsvm_cli.report.printing import MARKDOWN
 from fsvm_cli.report.scorecard import answer_of, with_decisions
 from fsvm_cli.spec.claims.base import Reading
@@ -63,7 +63,7 @@ def tables_of_readings(
         those without a vote last, and a column for each claim, by its id, with the answer and the number that the
         reading gives. Where a source may have picked a size by several rules, a claim has a column for each.
     """
-    configs = {folder.resolve().name: run_content(folder)["config"] for folder in folders}
+    configs = {name_of(folder): run_content(folder)["config"] for folder in folders}
     main = {str(row.id): str(row.experiment) for row in decided[decided["decides"]].itertuples()}
     is_open = decided.loc[decided["readings"] != "", "id"].unique()
     pairs = zip(comparison.itertuples(index=False), decided.itertuples(index=False), strict=True)

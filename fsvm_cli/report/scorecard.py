@@ -13,7 +13,7 @@ from rich.table import Table
 
 from fsvm_cli.experiment.run_file import run_content
 from fsvm_cli.report.comparison import as_text, badges, coloured, has_new_data, read_comparison, with_provenance
-from fsvm_cli.report.folder import SCORECARD_NAME, write_table
+from fsvm_cli.report.folder import SCORECARD_NAME, name_of, write_table
 from fsvm_cli.report.numbers import briefly
 from fsvm_cli.spec.claims.base import Reading
 from fsvm_cli.spec.claims.rules import FEWEST_READINGS, readings_in_words, verdict_over_readings
@@ -227,7 +227,7 @@ def _are_own_claims(comparison: pd.DataFrame, experiments: Mapping[str, _Origin]
 def _experiments(comparison: pd.DataFrame, folders: Sequence[Path]) -> dict[str, _Origin]:
     # A collection lists experiments whose own results may lie elsewhere.
     found = {str(name): _Origin("", None, {}) for name in comparison["experiment"].unique()}
-    return found | {folder.resolve().name: _experiment(run_content(folder)["config"]) for folder in folders}
+    return found | {name_of(folder): _experiment(run_content(folder)["config"]) for folder in folders}
 
 
 def _document(row: Any, experiments: Mapping[str, _Origin]) -> str:
