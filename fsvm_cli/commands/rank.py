@@ -183,7 +183,7 @@ def _by_one_method(  # noqa: PLR0917 - what the options come to
             fdr=fdr,
             always_keep=always_keep,
         )
-    for caveat in ranking.caveats:
+    for caveat in ranking.remarks:
         if caveat not in source.caveats:
             _announce(caveat)
     print_ranking(ranking, style, for_spreadsheet=for_spreadsheet)

@@ -107,8 +107,8 @@ def scoring(dataset: Dataset, request: RankingRequest) -> Callable[[NDArray[np.f
     return score
 
 
-def shares_of_columns(dataset: Dataset, request: RankingRequest, caveats: list[str]) -> NDArray[np.float64]:
-    """Score each column by the share of permuted controls that it beats, and add how to the caveats."""
+def shares_of_columns(dataset: Dataset, request: RankingRequest) -> tuple[NDArray[np.float64], str]:
+    """Score each column by the share of permuted controls that it beats, and say how."""
     method = request.method.method
     X = known_features(dataset, np.arange(dataset.n_samples))
     if not isinstance(X, np.ndarray) or request.parameters.keys() & request.method.index_parameters:
@@ -132,11 +132,10 @@ def shares_of_columns(dataset: Dataset, request: RankingRequest, caveats: list[s
             )
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error
-    caveats.append(
+    return shares, (
         f"a column may have several features: score is how often the best of them beats the best of its copy with "
         f"permuted rows, in {n_repeats} rankings of both; method_score is the best by {method} itself"
     )
-    return shares
 
 
 def ranked_features(X: Matrix, request: RankingRequest) -> NDArray[np.intp]:

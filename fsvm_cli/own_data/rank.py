@@ -356,6 +356,8 @@ class FeatureRanking:
     method_scores : ndarray, shape (n_features,), or None
         By feature index, where `scores` are shares: the score that the method gives the best feature of each column. It
         orders equal shares.
+    scoring : str
+        How the scores were obtained, where they are shares.
     """
 
     method: str
@@ -373,6 +375,12 @@ class FeatureRanking:
     controls: Controls | None = None
     q_values: NDArray[np.float64] | None = None
     method_scores: NDArray[np.float64] | None = None
+    scoring: str = ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The caveats, and how the scores were obtained where not by the method itself."""
+        return (*self.caveats, self.scoring) if self.scoring else self.caveats
 
     def rows(self) -> list[dict[str, Any]]:
         """List the features, best first: rank, feature, index, score, tie; interval, verdict, q-value if known."""
@@ -448,10 +456,10 @@ def rank_features(
     scores, places = np.array(list(best.values())), {column: place for place, column in enumerate(best)}
     columns = dataset.source_columns or dataset.feature_names
     first = list(dict.fromkeys(places[columns[feature]] for feature in kept))
-    method_scores = None
+    method_scores, scoring = None, ""
     if has_groups:
         method_scores = scores
-        scores = shares_of_columns(dataset, request, caveats)
+        scores, scoring = shares_of_columns(dataset, request)
     scores = with_kept_first(scores, first)
     keys = scores
     if method_scores is not None:  # which are multiples of 1 / (2 N_REPEATS_OF_SHARES)
@@ -486,6 +494,7 @@ def rank_features(
         controls=fdr,
         q_values=q_values,
         method_scores=method_scores,
+        scoring=scoring,
     )
 
 

@@ -113,7 +113,7 @@ def _caveats_of(rankings: Sequence[FeatureRanking], known: Collection[str]) -> I
     """Yield the caveats of rankings, each once, with the names of the methods that it applies to unless all."""
     methods: dict[str, list[str]] = {}
     for ranking in rankings:
-        for line in ranking.caveats:
+        for line in ranking.remarks:
             methods.setdefault(line, []).append(ranking.method)
     for line, concerned in methods.items():
         if line not in known:
