@@ -141,16 +141,18 @@ def copies(X: Any) -> NDArray[np.intp]:
     -------
     ndarray of int, shape (n_features,)
     """
-    columns: Any = X.T
+    sizes, starts = np.abs(X).max(axis=0), np.arange(X.shape[1] + 1) * X.shape[0]
     if sp.issparse(X):
-        columns = [X.data[a:b] for a, b in itertools.pairwise(X.indptr.tolist())]
-    contents = []
-    for j, column in enumerate(columns):
-        size = np.abs(column).max(initial=0.0) or 1.0
-        # Adding 0 makes 0 of -0.
-        content = (np.round(column / size, DIGITS_OF_COPIES) + 0.0).tobytes()
-        where = X.indices[X.indptr[j] : X.indptr[j + 1]].tobytes() if sp.issparse(X) else b""
-        contents.append((f"{size:.{DIGITS_OF_COPIES}e}", content, where))
+        sizes, starts, data, rows = sizes.toarray().ravel(), X.indptr, X.data, X.indices
+    else:
+        data, rows = X.T.ravel(), X[:0, 0]
+    spread = np.repeat(np.where(sizes > 0, sizes, 1.0), np.diff(starts))
+    # Adding 0 makes 0 of -0.
+    rounded = np.round(data / spread, DIGITS_OF_COPIES) + 0.0
+    contents = [
+        (f"{size:.{DIGITS_OF_COPIES}e}", rounded[a:b].tobytes(), rows[a:b].tobytes())
+        for size, (a, b) in zip(sizes.tolist(), itertools.pairwise(starts.tolist()), strict=True)
+    ]
     numbers: dict[Any, int] = {}
     return np.array([numbers.setdefault(content, len(numbers)) for content in contents], dtype=np.intp)
 

@@ -15,7 +15,7 @@ class ElasticNet(PenaltyPath):
     The model minimises Σ_i (y_i - b - w x_i)² / (2n) + a (m |w|₁ + (1 - m) |w|²/2), with y_i = ±1 and m the `mixing`.
     Above a largest a all weights are 0; as a falls geometrically over `decades`, more and more are not. The score is
     the number of models on this path that use the feature, plus its share of |w|₁ in the last; it is the mean over the
-    classes, each against the rest. O(n d) for a step of a model.
+    classes, each against the rest. O(n d + n s²) for a step of a model, where s features have weights.
 
     Use it with many features that come in groups of much alike ones, all of which are wanted; not where a small set
     shall say as much, nor where features act only together.
@@ -35,9 +35,9 @@ class ElasticNet(PenaltyPath):
 
     Notes
     -----
-    Source: Zou and Hastie (2005), without the correction of the shrinkage, which moves no weight away from 0; by
-    scikit-learn's coordinate descent. A present-day reference: no document of this project uses it. A model that misses
-    its optimum by more than a millionth of the penalty sets `converged_` to False.
+    Source: Zou and Hastie (2005), without the correction of the shrinkage, which moves no weight away from 0. A
+    present-day reference: no document of this project uses it. A model that misses its optimum by more than a millionth
+    of the penalty sets `converged_` to False.
 
     See Also
     --------

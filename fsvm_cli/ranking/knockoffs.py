@@ -29,7 +29,7 @@ class Knockoffs(Ranker):
     standardised, along weakening penalties. With Z the number of models that use a column, plus its share of the
     weights of the last, the statistic is W = Z - Z~, the feature's less its knockoff's; the score is the mean W over
     several draws, and over the classes, each against the rest. A feature that says nothing beside the others scores
-    about 0, as often below as above. O(d³) for a sweep of the covariances, O(steps n d) for a pass of the descent.
+    about 0, as often below as above. O(d³) for a sweep of the covariances, O(n d²) at most for a step of a model.
 
     Use it to ask what a feature says that the others do not, with more samples than features; not where copies shall
     score high, since what others say as well counts less, nor where features act only together.
@@ -57,7 +57,7 @@ class Knockoffs(Ranker):
     share of false discoveries; here W ranks. ``fsvm rank --method knockoffs --fdr knockoffs`` gives the threshold of
     each feature, by one draw and the weights of the lasso at a penalty that is cross-validated (Candès et al.), since
     a mean over draws has no such bound. A present-day reference: no document of this project uses it. At most 1,000
-    features. A model that misses its tolerance sets `converged_` to False.
+    features. A model that misses its optimum sets `converged_` to False.
 
     See Also
     --------

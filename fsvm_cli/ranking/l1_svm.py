@@ -11,7 +11,8 @@ class L1Svm(PenaltyPath):
     The machine minimises |w|₁ + C Σ_i max(0, 1 - y_i (w x_i + b))². Up to a smallest C all weights are 0, and the
     bias, which is free, is that of the classes; as C grows geometrically over `decades`, more and more are not. The
     score is the number of machines on this path that use the feature, plus its share of |w|₁ in the last, which orders
-    those that entered together; it is the mean over the classes, each against the rest. O(n d) for a step of a machine.
+    those that entered together; it is the mean over the classes, each against the rest. O(n d + n s²) for a step of a
+    machine, where s features have weights.
 
     Use it with many features of which few matter linearly, and features on one scale; not where much alike features
     shall score alike, of which one takes the weight of all, nor where features act only together.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -25,13 +24,15 @@ if TYPE_CHECKING:
 MAX_VIOLATION = 1e-6
 """Of the conditions of an optimum, in units of the penalty."""
 MAX_NEWTON_STEPS = 100
-SMALLEST_STEP = 1e-8
+MAX_HALVINGS = 27
 ROUNDING = 1e-12
 """Of an objective, relative to it."""
 MIN_CURVATURE = 1e-8
 """In place of none, where a step would have no end."""
-DESCENT_TOLERANCE, MAX_DESCENTS = 1e-12, 20_000
-"""Of coordinate descent: duality gap in units of the target's squares, and passes."""
+CONDITION = 1e-12
+"""Curvature in all directions, in units of the largest, where a step could go along copies without end."""
+MAX_SIGN_CHANGES = 10_000
+"""Within one step."""
 
 
 def squared_error(margins: NDArray[np.float64]) -> Losses:
@@ -108,8 +109,7 @@ def centred_and_scaled(X: Any) -> Any:
     n_stored = np.diff(moved.indptr)
     lowest = np.where(n_stored == X.shape[0], X.min(axis=0).toarray().ravel(), 0.0)
     data = (moved.data - np.repeat(lowest, n_stored)) / largest
-    # Coordinate descent takes indices of 32 bits.
-    return sp.csc_array((data, moved.indices.astype(np.int32), moved.indptr.astype(np.int32)), shape=X.shape)
+    return sp.csc_array((data, moved.indices, moved.indptr), shape=X.shape)
 
 
 class WeightPath(NamedTuple):
@@ -129,9 +129,9 @@ def path_weights(  # noqa: PLR0917 - the table, the model, the path
 ) -> WeightPath:
     """Follow the weights of linear models with a free bias along a path of weakening penalties.
 
-    The models minimise Σ_i loss(y_i (w x_i + b)) + a (m |w|₁ + (1 - m) |w|²/2), by Newton's method: each step is a
-    penalised regression with weights, scikit-learn's, and is halved until the objective falls. Copies of a column
-    share their weight alike.
+    The models minimise Σ_i loss(y_i (w x_i + b)) + a (m |w|₁ + (1 - m) |w|²/2), by Newton's method: each step is
+    the optimum of a quadratic model of the loss, in the features that are used or pulled from 0, and is halved until
+    the objective falls. Copies of a column share their weight alike.
 
     Parameters
     ----------
@@ -151,20 +151,29 @@ def path_weights(  # noqa: PLR0917 - the table, the model, the path
     sizes, numbers = np.zeros((len(factors), n_features)), copies(X)
     weights = np.ones(n_samples) if sample_weight is None else sample_weight / sample_weight.mean()
     problem = _Penalised(X, labels, loss, weights, mixing)
-    values = problem.biased()
-    strongest = float(np.abs(problem.slope(values) @ X).max(initial=0.0)) / mixing
+    at, converged = problem.without_features(), True
+    strongest = float(np.abs(at.slope @ X).max(initial=0.0)) / mixing
     if strongest <= np.finfo(np.float64).eps * n_samples:
         return WeightPath(sizes, converged=True)
-    coefficients, converged = np.zeros(n_features), True
     for size, factor in zip(sizes, factors, strict=True):
-        coefficients, values, reached = problem.descend(strongest / factor, coefficients, values)
+        at, reached = problem.descend(strongest / factor, at)
         converged &= reached
-        size[:] = mean_of_copies(np.abs(coefficients), numbers)
+        size[:] = mean_of_copies(np.abs(at.coefficients), numbers)
     return WeightPath(sizes, converged)
 
 
+class _Model(NamedTuple):
+    """Coefficients of a model, its values w x_i + b, its loss, and the loss's two derivatives by each value."""
+
+    coefficients: NDArray[np.float64]
+    values: NDArray[np.float64]
+    loss: float
+    slope: NDArray[np.float64]
+    curvature: NDArray[np.float64]
+
+
 class _Penalised(NamedTuple):
-    """The objective of `path_weights`; `values` are those of the model, w x_i + b."""
+    """The objective of `path_weights`."""
 
     X: Any
     labels: NDArray[np.intp]
@@ -172,94 +181,101 @@ class _Penalised(NamedTuple):
     weights: NDArray[np.float64]
     mixing: float
 
-    def slope(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the derivative of the loss by the value of each row."""
-        slope: NDArray[np.float64] = self.weights * self.labels * self.loss(self.labels * values)[1]
-        return slope
+    def model(self, coefficients: NDArray[np.float64], values: NDArray[np.float64]) -> _Model:
+        """Return the model that has these coefficients and values."""
+        losses, slopes, curvatures = self.loss(self.labels * values)
+        curvature = np.maximum(curvatures, MIN_CURVATURE) * self.weights
+        return _Model(
+            coefficients, values, float(self.weights @ losses), self.weights * self.labels * slopes, curvature
+        )
 
-    def biased(self) -> NDArray[np.float64]:
-        """Return the values of the best model without features."""
-        bias = np.zeros(len(self.labels))
+    def without_features(self) -> _Model:
+        """Return the best model that has only a bias."""
+        at = self.model(np.zeros(self.X.shape[1]), np.zeros(len(self.labels)))
         for _ in range(MAX_NEWTON_STEPS):
-            curvature = self.weights @ self.loss(self.labels * bias)[2]
-            step = self.slope(bias).sum() / curvature
-            bias = bias - step
-            if abs(step) <= np.finfo(np.float64).eps * abs(bias[0]):
+            step = at.slope.sum() / at.curvature.sum()
+            at = self.model(at.coefficients, at.values - step)
+            if abs(step) <= ROUNDING:
                 break
-        return bias
+        return at
 
-    def objective(self, values: NDArray[np.float64], coefficients: NDArray[np.float64], penalty: float) -> float:
+    def objective(self, at: _Model, penalty: float) -> float:
         """Return what is minimised."""
-        sizes = self.mixing * np.abs(coefficients) + (1 - self.mixing) * coefficients**2 / 2
-        return float(self.weights @ self.loss(self.labels * values)[0] + penalty * sizes.sum())
+        sizes = self.mixing * np.abs(at.coefficients) + (1 - self.mixing) * at.coefficients**2 / 2
+        return at.loss + penalty * float(sizes.sum())
 
-    def violation(self, values: NDArray[np.float64], coefficients: NDArray[np.float64], penalty: float) -> float:
-        """Return by how much the conditions of an optimum are missed, in units of the penalty."""
-        slope = self.slope(values)
-        pull = slope @ self.X / penalty + (1 - self.mixing) * coefficients
-        at_zero = np.maximum(np.abs(pull) - self.mixing, 0)
-        missed = np.where(coefficients == 0, at_zero, np.abs(pull + self.mixing * np.sign(coefficients)))
-        return max(float(missed.max()), abs(float(slope.sum())) / penalty)
-
-    def descend(
-        self, penalty: float, coefficients: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
-        """Return the coefficients and values at the optimum, from those given, and whether it is reached."""
+    def descend(self, penalty: float, at: _Model) -> tuple[_Model, bool]:
+        """Return the optimum, or how far the way to it from a model led, and whether it is reached."""
+        one_norm = self.mixing * penalty
         for _ in range(MAX_NEWTON_STEPS):
-            if self.violation(values, coefficients, penalty) <= MAX_VIOLATION:
-                return coefficients, values, True
-            curvature = np.maximum(self.loss(self.labels * values)[2], MIN_CURVATURE) * self.weights
-            target = values - self.slope(values) / curvature
-            found, bias = _regression(self.X, target, curvature, penalty, self.mixing, coefficients)
-            step, full, change = 1.0, self.X @ found + bias - values, found - coefficients
-            now = self.objective(values, coefficients, penalty) * (1 + ROUNDING)
-            while self.objective(values + step * full, coefficients + step * change, penalty) > now:
-                step /= 2
-                if step < SMALLEST_STEP:
-                    return coefficients, values, False
-            coefficients = found if step == 1.0 else coefficients + step * change
-            values = values + step * full
-        return coefficients, values, False
+            pull, is_used = at.slope @ self.X + (penalty - one_norm) * at.coefficients, at.coefficients != 0
+            missed = np.maximum(np.abs(pull + one_norm * np.sign(at.coefficients)) - one_norm * ~is_used, 0.0)
+            if max(float(missed.max()), abs(float(at.slope.sum()))) <= MAX_VIOLATION * penalty:
+                return at, True
+            eagerness = np.where(is_used, np.inf, missed)
+            # The 1-norm gives weights to no more features than there are samples.
+            own = np.argsort(-eagerness, kind="stable")[: np.count_nonzero(is_used) + len(self.labels)]
+            own = own[eagerness[own] > 0]
+            change = np.zeros_like(pull)
+            change[own], shift = self.newton_step(at, own, pull[own], penalty)
+            now = self.objective(at, penalty)
+            for step in 0.5 ** np.arange(MAX_HALVINGS):
+                new = self.model(at.coefficients + step * change, at.values + step * shift)
+                if self.objective(new, penalty) <= now * (1 + ROUNDING):
+                    break
+            else:
+                return at, False
+            at = new
+        return at, False
+
+    def newton_step(
+        self, at: _Model, own: NDArray[np.intp], pull: NDArray[np.float64], penalty: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return by how much some coefficients, and all values, change to the optimum of the quadratic model."""
+        features, curvature, excess = self.X[:, own], at.curvature.sum(), at.slope.sum()
+        # The best bias for each choice of coefficients is that of features with mean 0.
+        centre = at.curvature @ features / curvature
+        if sp.issparse(features):
+            curvatures = (features.T @ features.multiply(at.curvature[:, None])).toarray()
+            curvatures -= curvature * np.outer(centre, centre)
+        else:
+            centred = (features - centre) * np.sqrt(at.curvature)[:, None]
+            curvatures = centred.T @ centred
+        least = CONDITION * np.diagonal(curvatures).max(initial=0.0)
+        curvatures.flat[:: len(own) + 1] += (1 - self.mixing) * penalty + least
+        change = sign_search(curvatures, pull - excess * centre, self.mixing * penalty, at.coefficients[own])
+        return change, features @ change - centre @ change - excess / curvature
 
 
-def _regression(  # noqa: PLR0917 - the regression, and where it starts
-    X: Any,
-    target: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    penalty: float,
-    mixing: float,
-    start: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], float]:
-    """Return coefficients and bias of the least squares with weights and both penalties."""
-    from sklearn import config_context  # noqa: PLC0415 - slow to import, and seldom needed
-    from sklearn.linear_model import ElasticNet, enet_path  # noqa: PLC0415 - as above
+def sign_search(
+    curvatures: NDArray[np.float64], slopes: NDArray[np.float64], penalty: float, start: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the change c that minimises slopes c + c' curvatures c / 2 + penalty |start + c|₁.
 
-    with config_context(skip_parameter_validation=True, assume_finite=True), warnings.catch_warnings():
-        # Whether the optimum is reached is asked where it is needed.
-        warnings.simplefilter("ignore")
-        if sp.issparse(X):
-            model = ElasticNet(
-                alpha=penalty / weights.sum(),
-                l1_ratio=mixing,
-                tol=DESCENT_TOLERANCE,
-                max_iter=MAX_DESCENTS,
-                warm_start=True,
-            )
-            model.coef_ = start.copy()
-            model.fit(X, target, sample_weight=weights)
-            return model.coef_, float(model.intercept_)
-        centre, middle = np.average(X, axis=0, weights=weights), np.average(target, weights=weights)
-        roots = np.sqrt(weights)
-        features = np.asfortranarray((X - centre) * roots[:, None])
-        found = enet_path(
-            features,
-            (target - middle) * roots,
-            l1_ratio=mixing,
-            alphas=[penalty / len(X)],
-            coef_init=start.copy(),
-            precompute=features.T @ features if X.shape[1] <= len(X) else False,
-            tol=DESCENT_TOLERANCE,
-            max_iter=MAX_DESCENTS,
-            check_input=False,
-        )[1][:, 0]
-    return found, float(middle - centre @ found)
+    With the signs of the weights fixed it solves a linear system. On the way there the first weight that would change
+    its sign becomes 0; where none does, the weight enters that is pulled most from 0.
+
+    References
+    ----------
+    - H. Lee, A. Battle, R. Raina and A. Y. Ng, "Efficient Sparse Coding Algorithms", Advances in Neural Information
+      Processing Systems 19, 2007: the feature-sign search.
+    """
+    found, signs, is_best = start.copy(), np.sign(start), not start.any()
+    for _ in range(MAX_SIGN_CHANGES):
+        pull = slopes + curvatures @ (found - start)
+        if is_best:
+            enters = int(np.where(signs == 0, np.abs(pull), 0.0).argmax())
+            if signs[enters] or abs(pull[enters]) <= penalty * (1 + MAX_VIOLATION / 1000):
+                break
+            signs[enters] = -np.sign(pull[enters])
+        own = np.flatnonzero(signs)
+        way = np.linalg.solve(curvatures[own[:, None], own], -pull[own] - penalty * signs[own])
+        ends = np.full(len(own), np.inf)
+        np.divide(-found[own], way, out=ends, where=way * signs[own] < 0)
+        first = int(ends.argmin())
+        is_best = bool(ends[first] > 1)
+        found[own] += min(1.0, ends[first]) * way
+        if not is_best:
+            found[own[first]] = signs[own[first]] = 0.0
+            is_best = not signs.any()
+    return found - start

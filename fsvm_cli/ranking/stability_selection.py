@@ -23,7 +23,8 @@ class StabilitySelection(Ranker):
     The samples are divided into two halves at random, several times; on each half the weights of the lasso are followed
     along the same penalties, from where all are 0 over `decades`. The score is the largest share of the halves in which
     the feature has a weight, over the penalties; and a small part, the mean share, which orders features of the same
-    largest one. It is the mean over the classes, each against the rest. O(pairs steps n d) for a pass of the descent.
+    largest one. It is the mean over the classes, each against the rest. O(pairs steps (n d + n s²)), where s features
+    have weights.
 
     Use it with many features of which few matter linearly, where a feature shall count only if it is found again on
     other samples; not where much alike features shall score alike, nor with so few samples that a half says nothing.
@@ -47,7 +48,7 @@ class StabilitySelection(Ranker):
     -----
     Source: Meinshausen and Bühlmann (2010), whose bound on the false discoveries needs a threshold that a ranking has
     not; the complementary halves are those of Shah and Samworth (2013). A present-day reference: no document of this
-    project uses it. A descent that misses its tolerance sets `converged_` to False.
+    project uses it. A model that misses its optimum sets `converged_` to False.
 
     See Also
     --------

@@ -316,7 +316,6 @@ def test_features_enter_by_what_they_say(ranker: type[PenaltyPath]) -> None:
     ids=lambda ranker: ranker.method,
 )
 def test_a_model_that_misses_its_optimum_is_told_of(ranker: Ranker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fsvm_cli.ranking.penalty_path.MAX_DESCENTS", 1)
     monkeypatch.setattr("fsvm_cli.ranking.penalty_path.MAX_NEWTON_STEPS", 1)
     assert not clone(ranker).fit(*problem()).converged_
 
