@@ -261,6 +261,9 @@ def sign_search(
       Processing Systems 19, 2007: the feature-sign search.
     """
     found, signs, is_best = start.copy(), np.sign(start), not start.any()
+    inverse, used = np.zeros_like(curvatures), np.flatnonzero(start)
+    # Of the curvatures of weights other than 0; with each that enters or leaves it changes by an outer product.
+    inverse[used[:, None], used] = np.linalg.inv(curvatures[used[:, None], used])
     for _ in range(MAX_SIGN_CHANGES):
         pull = slopes + curvatures @ (found - start)
         if is_best:
@@ -268,14 +271,18 @@ def sign_search(
             if signs[enters] or abs(pull[enters]) <= penalty * (1 + MAX_VIOLATION / 1000):
                 break
             signs[enters] = -np.sign(pull[enters])
-        own = np.flatnonzero(signs)
-        way = np.linalg.solve(curvatures[own[:, None], own], -pull[own] - penalty * signs[own])
-        ends = np.full(len(own), np.inf)
-        np.divide(-found[own], way, out=ends, where=way * signs[own] < 0)
+            column = inverse @ curvatures[enters]
+            own = curvatures[enters, enters] - curvatures[enters] @ column
+            column[enters] = -1.0
+            inverse += np.outer(column, column / own)
+        way = -inverse @ (pull + penalty * signs)
+        ends = np.full(len(way), np.inf)
+        np.divide(-found, way, out=ends, where=way * signs < 0)
         first = int(ends.argmin())
         is_best = bool(ends[first] > 1)
-        found[own] += min(1.0, ends[first]) * way
+        found += min(1.0, ends[first]) * way
         if not is_best:
-            found[own[first]] = signs[own[first]] = 0.0
+            inverse -= np.outer(inverse[first], inverse[first] / inverse[first, first])
+            found[first] = signs[first] = inverse[first] = inverse[:, first] = 0.0
             is_best = not signs.any()
     return found - start
