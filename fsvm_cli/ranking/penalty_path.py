@@ -112,6 +112,16 @@ def centred_and_scaled(X: Any) -> Any:
     return sp.csc_array((data, moved.indices, moved.indptr), shape=X.shape)
 
 
+def scatter(X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the products of all pairs of columns about their means, added up over weighted rows."""
+    mean = weights @ X / weights.sum()
+    if sp.issparse(X):
+        products = (X.T @ X.multiply(weights[:, None])).toarray()
+        return np.asarray(products - weights.sum() * np.outer(mean, mean))
+    centred = (X - mean) * np.sqrt(weights)[:, None]
+    return np.asarray(centred.T @ centred)
+
+
 class WeightPath(NamedTuple):
     """Sizes of the weights of models, shape (n_steps, n_features), and whether all are at their optimum."""
 
@@ -150,7 +160,9 @@ def path_weights(  # noqa: PLR0917 - the table, the model, the path
     n_samples, n_features = X.shape
     sizes, numbers = np.zeros((len(factors), n_features)), copies(X)
     weights = np.ones(n_samples) if sample_weight is None else sample_weight / sample_weight.mean()
-    problem = _Penalised(X, labels, loss, weights, mixing)
+    # Where curvatures are the same all along the path, one matrix serves it.
+    gram = scatter(X, weights) if loss is squared_error and n_features <= n_samples else None
+    problem = _Penalised(X, labels, loss, weights, mixing, gram)
     at, converged = problem.without_features(), True
     strongest = float(np.abs(at.slope @ X).max(initial=0.0)) / mixing
     if strongest <= np.finfo(np.float64).eps * n_samples:
@@ -180,6 +192,7 @@ class _Penalised(NamedTuple):
     loss: Loss
     weights: NDArray[np.float64]
     mixing: float
+    gram: NDArray[np.float64] | None
 
     def model(self, coefficients: NDArray[np.float64], values: NDArray[np.float64]) -> _Model:
         """Return the model that has these coefficients and values."""
@@ -235,12 +248,7 @@ class _Penalised(NamedTuple):
         features, curvature, excess = self.X[:, own], at.curvature.sum(), at.slope.sum()
         # The best bias for each choice of coefficients is that of features with mean 0.
         centre = at.curvature @ features / curvature
-        if sp.issparse(features):
-            curvatures = (features.T @ features.multiply(at.curvature[:, None])).toarray()
-            curvatures -= curvature * np.outer(centre, centre)
-        else:
-            centred = (features - centre) * np.sqrt(at.curvature)[:, None]
-            curvatures = centred.T @ centred
+        curvatures = scatter(features, at.curvature) if self.gram is None else self.gram[own[:, None], own]
         least = CONDITION * np.diagonal(curvatures).max(initial=0.0)
         curvatures.flat[:: len(own) + 1] += (1 - self.mixing) * penalty + least
         change = sign_search(curvatures, pull - excess * centre, self.mixing * penalty, at.coefficients[own])
