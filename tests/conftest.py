@@ -7,7 +7,10 @@ import functools
 import gc
 import itertools
 import os
+import signal
+import sys
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import filelock
@@ -16,12 +19,13 @@ import pytest
 import threadpoolctl
 from hypothesis import settings
 
+import fsvm_cli.svm  # noqa: F401 - sets the folder of compiled code
 from fsvm_cli.cli import GC_THRESHOLD_OBJECTS
+from fsvm_cli.jit_cache import CACHE_VARIABLE
 from tests.helpers.calling import N_TRIALS, fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 pytest_plugins = ["tests.helpers.small_experiments"]
 
@@ -89,6 +93,39 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if os.environ.get(NO_SKIPS) and reporter is not None and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def shared_state() -> dict[str, object]:
+    """What the tests of a process share, and their commands change."""
+    # What `os.environ` decodes for each copy would take longer than most tests.
+    environment = vars(os.environ)["_data"].copy()
+    environment.pop(os.environ.encodekey("PYTEST_CURRENT_TEST"), None)
+    return {
+        "environment": environment,
+        "working folder": Path.cwd(),
+        "signal handlers": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)],
+        "sys": [sys.path.copy(), sys.argv.copy(), sys.stdout, sys.stderr, sys.unraisablehook],
+        # numba reads it from the environment whenever it compiles.
+        "compiled code": getattr(sys.modules.get("numba.core.config"), "CACHE_DIR", os.environ[CACHE_VARIABLE]),
+    }
+
+
+@pytest.fixture(autouse=True)
+def _leaves_all_as_it_was() -> Iterator[None]:
+    """Fail a test that leaves others something changed: set up before whatever is to put it back."""
+    before = shared_state()
+    yield
+    assert shared_state() == before
+
+
+@pytest.fixture
+def compiled_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Name an empty folder for compiled code, to numba as well."""
+    import numba  # noqa: PLC0415 - as in tests.helpers.small_experiments
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    return tmp_path
 
 
 @pytest.fixture

@@ -30,14 +30,12 @@ def test_numba_and_the_processes_that_are_started_use_the_same_folder() -> None:
     assert answer.stdout.strip() == numba.config.CACHE_DIR
 
 
-def test_a_folder_that_the_user_names_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+def test_a_folder_that_the_user_names_holds_it(compiled_folder: Path) -> None:
     for _ in range(2):
         use_cache_of_these_sources()
-        assert os.environ[CACHE_VARIABLE].startswith(str(tmp_path / CACHE_PREFIX))
+        assert os.environ[CACHE_VARIABLE].startswith(str(compiled_folder / CACHE_PREFIX))
     assert is_cold()
-    compiled = tmp_path / os.environ[CACHE_VARIABLE] / "svm_1" / "function.nbi"
+    compiled = compiled_folder / os.environ[CACHE_VARIABLE] / "svm_1" / "function.nbi"
     compiled.parent.mkdir(parents=True)
     assert is_cold()
     compiled.write_bytes(b"")
@@ -63,19 +61,15 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", [0o777, 0o1777])
 @pytest.mark.parametrize("own", [True, False])
 def test_a_folder_in_which_others_can_write_is_not_used(
-    mode: int, own: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    mode: int, own: bool, compiled_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
-    base = tmp_path / "cache"
-    base.mkdir()
-    monkeypatch.setenv(CACHE_VARIABLE, str(base))
     use_cache_of_these_sources()
     kept = Path(os.environ[CACHE_VARIABLE])
-    assert kept.parent == base
+    assert kept.parent == compiled_folder
     assert kept.stat().st_mode & 0o077 == 0
     assert not capsys.readouterr().err
     # Of the folder above, the sticky bit keeps the entries.
-    (kept if own else base).chmod(mode)
+    (kept if own else compiled_folder).chmod(mode)
     use_cache_of_these_sources()
     refused = own or mode != 0o1777
     assert (Path(os.environ[CACHE_VARIABLE]) != kept) is refused
@@ -84,14 +78,12 @@ def test_a_folder_in_which_others_can_write_is_not_used(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="owners of folders are those of POSIX")
 def test_a_folder_of_another_user_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    compiled_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     if os.geteuid() == 0:
-        os.chown(tmp_path, 12345, 12345)
+        os.chown(compiled_folder, 12345, 12345)
     else:
-        monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+        monkeypatch.setattr(os, "geteuid", lambda: compiled_folder.stat().st_uid + 1)
     use_cache_of_these_sources()
-    assert not Path(os.environ[CACHE_VARIABLE]).is_relative_to(tmp_path)
+    assert not Path(os.environ[CACHE_VARIABLE]).is_relative_to(compiled_folder)
     assert "other users can write in" in capsys.readouterr().err

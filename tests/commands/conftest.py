@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from fsvm_cli.cli import main
-from tests.helpers.calling import Answer
+from tests.helpers.calling import Answer, main_undone
 from tests.helpers.pictures import written_alone
 
 if TYPE_CHECKING:
@@ -18,10 +17,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def _handlers() -> Iterator[None]:
-    handler = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, handler)
+def _main_undone() -> Iterator[None]:
+    with main_undone():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +31,7 @@ def plain_figures() -> Iterator[None]:
 
 @pytest.fixture
 def call(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path, _handlers: None
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path, _main_undone: None
 ) -> Callable[..., Answer]:
     """Call fsvm in this process, within an empty folder."""
     monkeypatch.chdir(tmp_path)

@@ -10,7 +10,6 @@ import pytest
 
 from fsvm_cli.commands import options
 from fsvm_cli.commands.progress import progress_display
-from fsvm_cli.jit_cache import CACHE_VARIABLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,10 +68,8 @@ def test_what_other_experiments_take_does_not_count(clock: Clock, capsys: pytest
 
 
 def test_the_first_compilation_is_counted(
-    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    compiled_folder: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
-
     def compile_one(seconds: float) -> None:
         function = numba.njit(lambda x: x + 1)
         clock.now += seconds
@@ -84,7 +81,7 @@ def test_the_first_compilation_is_counted(
     begin, *counts = lines_of(capsys)
     assert begin.startswith("compiling the numerical code")
     assert counts == ["compiling: 3 functions so far, 10 s", "compiling: 3 functions in all, 10 s"]
-    (tmp_path / "compiled.nbi").touch()
+    (compiled_folder / "compiled.nbi").touch()
     with options.compilation_progress():
         compile_one(1.0)
     assert lines_of(capsys) == []

@@ -109,15 +109,24 @@ def fsvm(*arguments: object) -> Answer:
         return answer_of(process)
 
 
+@contextlib.contextmanager
+def main_undone() -> Iterator[None]:
+    """Put back what `main` sets for a process of its own."""
+    handler, hook = signal.getsignal(signal.SIGTERM), sys.unraisablehook
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+        sys.unraisablehook = hook
+
+
 def fsvm_here(*arguments: object) -> Answer:
     """Run fsvm in this process, where it is no matter that it is one of its own: that spares its imports."""
-    handler = signal.getsignal(signal.SIGTERM)
     out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, main_undone():
         patch.setattr(sys, "argv", ["fsvm", *map(str, arguments)])
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as caught:
             main()
-    signal.signal(signal.SIGTERM, handler)
     return Answer(int(caught.value.code or 0), out.getvalue(), err.getvalue())
 
 
