@@ -166,7 +166,12 @@ def _repeat_ignored_signal(unraisable: sys.UnraisableHookArgs) -> None:
     if number is None:
         sys.__unraisablehook__(unraisable)
         return
-    timer = threading.Timer(SECONDS_UNTIL_REPEATED, signal.raise_signal, [number])
+    if sys.platform == "win32":
+        timer = threading.Timer(SECONDS_UNTIL_REPEATED, signal.raise_signal, [number])
+    else:
+        # What the timer's thread raises in itself does not wake a main thread that waits.
+        main_thread = threading.main_thread().ident
+        timer = threading.Timer(SECONDS_UNTIL_REPEATED, signal.pthread_kill, [main_thread, number])
     timer.daemon = True
     timer.start()
 

@@ -89,9 +89,13 @@ def test_a_signal_in_a_callback_of_numba_is_not_printed_but_repeated(monkeypatch
 def test_a_signal_that_python_ignored_ends_a_command(
     number: int, code: int, how: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    end = threading.Event()
+    timer = threading.Timer(100 * SECONDS_UNTIL_REPEATED, end.set)
+
     def compile_and_wait(**_: object) -> int:
         interrupt_a_callback(number)
-        time.sleep(100 * SECONDS_UNTIL_REPEATED)
+        timer.start()
+        end.wait()
         return 0
 
     usual = signal.signal(signal.SIGTERM, cli._terminate)
@@ -101,6 +105,8 @@ def test_a_signal_that_python_ignored_ends_a_command(
         assert cli._run() == code
     finally:
         signal.signal(signal.SIGTERM, usual)
+        timer.cancel()
+    assert not end.is_set(), "what waits is woken"
     assert capsys.readouterr().err == f"fsvm: {how}; what was finished is kept, and running again does the rest\n"
 
 
