@@ -208,7 +208,9 @@ class DrawnTrial:
     @functools.cached_property
     def columns(self) -> NDArray[np.intp]:
         """Which feature each column is."""
-        return self.experiment.columns(self.trial.split)
+        n_columns: int = self.parts.X_train.shape[1]
+        columns = self.experiment.columns(self.trial.split)
+        return columns[columns < n_columns]  # a warm-up has but the first few
 
     @property
     def feature_names(self) -> list[str]:
