@@ -12,7 +12,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from fsvm_cli.console import sanitise_standard_streams, sanitised_output
 
@@ -72,13 +72,20 @@ def quiet_children() -> None:
     for beginning in ("resource_tracker:", "A worker stopped while", "A worker was restarted while"):
         warnings.filterwarnings("ignore", message=beginning)
     usual = sys.__stderr__
-    if usual is None or sanitised_output(sys.stderr) is not usual or usual.fileno() != STDERR_DESCRIPTOR:
+    if usual is None or _descriptor(sanitised_output(sys.stderr)) != STDERR_DESCRIPTOR:
         return
     usual.flush()
     copy = os.dup(STDERR_DESCRIPTOR)
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), STDERR_DESCRIPTOR)
     sanitise_standard_streams(os.fdopen(copy, "w", buffering=1, encoding=usual.encoding, errors=usual.errors))
+
+
+def _descriptor(stream: TextIO) -> int | None:
+    try:
+        return stream.fileno()
+    except OSError:  # of a stream in memory
+        return None
 
 
 def call_for_each(function: Callable[[Item], Result], items: Sequence[Item], n_jobs: int) -> Iterator[Result]:
