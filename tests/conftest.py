@@ -31,6 +31,8 @@ pytest_plugins = ["tests.helpers.small_experiments"]
 
 # scikit-learn checks array-API input only where scipy was told of it before its first import.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+# scikit-learn sets it when it is first imported, which may be within a test.
+os.environ.setdefault("KMP_INIT_AT_FORK", "FALSE")
 
 # How long an example takes says how busy the machine is, and nothing about the code. Each run draws other examples.
 settings.register_profile("untimed", deadline=None, max_examples=50)

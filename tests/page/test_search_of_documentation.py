@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-SETTINGS = f"""
-import sys
-sys.path.insert(0, {str(CHECKOUT / "docs")!r})
+SETTINGS = """
 extensions = ["search_excerpts"]
 html_theme = "furo"
 """
@@ -30,7 +28,10 @@ PAGES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("word", ["irrelevant", "gradient"])
-def test_results_are_quoted_without_a_server(browser: Browser, tmp_path: Path, word: str) -> None:
+def test_results_are_quoted_without_a_server(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    monkeypatch.syspath_prepend(CHECKOUT / "docs")
     (tmp_path / "parts").mkdir()
     (tmp_path / "conf.py").write_text(SETTINGS, encoding="utf-8")
     for name, text in PAGES.items():
