@@ -324,6 +324,9 @@ def test_a_model_that_misses_its_optimum_is_told_of(ranker: Ranker, monkeypatch:
 def test_rows_and_columns_are_ordered_by_what_they_hold(data: st.DataObject) -> None:
     X = data.draw(arrays(np.float64, (12, 4), elements=st.integers(0, 4)))
     y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=12, max_size=12)))
+    for counts in (np.unique(column, return_counts=True)[1] for column in X.T):
+        # A column that is its own mirror image has no direction: rows that it alone tells apart may change places.
+        assume(len(counts) == 1 or counts.tolist() != counts[::-1].tolist())
     rng = np.random.default_rng(0)
     rows, columns, signs = rng.permutation(12), rng.permutation(4), rng.choice([-1.0, 1.0], 4)
     moved = X[rows][:, columns] * signs * 2.0**20 + 1.0
