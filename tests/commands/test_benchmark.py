@@ -83,7 +83,8 @@ def test_a_class_from_outside_is_run_by_workers_that_know_it(experiments: list[P
     table = pd.read_csv(tmp_path / "benchmark" / "last-first-quick" / "last-first.csv")
     own = table[table["ranking"] == "last-first"]
     assert own["experiment"].tolist() == ["one", "two"]
-    assert (own["stability"] == 1).all()
+    # Its scores are places, and drawn data come with their columns in another order on each split.
+    assert (own["stability"] < 0.5).all()
     assert "too few splits to place the method among the others" in process.stdout
 
 
