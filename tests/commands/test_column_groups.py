@@ -14,8 +14,6 @@ import pytest
 
 from fsvm_cli import rank
 from fsvm_cli.evaluation.false_discovery import permuted_q_values
-from tests.commands.conftest import _handlers as _handlers  # noqa: PLC0414 - fixtures
-from tests.commands.conftest import call as call  # noqa: PLC0414
 
 if TYPE_CHECKING:
     from collections.abc import Callable
