@@ -45,7 +45,7 @@ def test_c_is_set_anew_for_each_subset_and_each_machine(planned: Planned, classi
     options = {"class_kernels": own, "output_scaling": classifier.get("output_scaling", "none")} | UNIT
     ranker = Infoprop(Polynomial(2), C=2, credit_on="test", **options)
     ranker.fit(parts.X_train, parts.y_train, X_test=parts.X_test, y_test=parts.y_test)
-    np.testing.assert_allclose(found.scores, ranker.scores_, rtol=1e-9)
+    np.testing.assert_allclose(np.array(found.scores)[experiment.columns(0)], ranker.scores_, rtol=1e-9)
     for size, on_test in zip(found.sizes, found.test, strict=True):
         kept = np.sort(order_of(ranker.scores_)[:size])
         X = parts.X_train[:, kept]
