@@ -54,11 +54,8 @@ def content_order(X: Any, y: NDArray[np.intp]) -> ContentOrder:
     y : ndarray of int, shape (n_samples,)
         Class codes; which rows have equal ones counts, not what they are.
     """
-    by_column = sp.csc_array(X, copy=True)
-    by_column.eliminate_zeros()
-    by_column.sort_indices()
+    by_column, column = _by_column(X)
     row, starts = by_column.indices, by_column.indptr
-    column = np.repeat(np.arange(X.shape[1]), np.diff(starts))
     place, of_zero, last = _places(by_column, column)
     rising, falling = _mixed(place), _mixed(last[column] - place)
     zero_rising, zero_falling = _mixed(of_zero), _mixed(last - of_zero)
@@ -81,6 +78,37 @@ def content_order(X: Any, y: NDArray[np.intp]) -> ContentOrder:
     rows, signs = np.argsort(keys, kind="stable"), np.where(rises, 1.0, -1.0)
     columns = _told_apart(by_column, rows, signs, colour)
     return ContentOrder(rows, columns, signs[columns])
+
+
+def steps_from_zero(X: Any) -> Any:
+    """Replace each value by how many distinct ones of its column lie between it and 0.
+
+    Trees take single precision and split halfway between two values: whole numbers and their halves are not rounded, so
+    that units, offsets and the format of the table change no split.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix, shape (n_samples, n_features)
+
+    Returns
+    -------
+    ndarray or CSC array, shape (n_samples, n_features)
+        Negative below 0. A column without zeros counts from its smallest value.
+    """
+    by_column, column = _by_column(X)
+    place, of_zero, _ = _places(by_column, column)
+    # Trees take indices of 32 bits.
+    indices, starts = by_column.indices.astype(np.int32), by_column.indptr.astype(np.int32)
+    steps = sp.csc_array(((place - of_zero[column]).astype(np.float64), indices, starts), shape=X.shape)
+    return steps if sp.issparse(X) else steps.toarray()
+
+
+def _by_column(X: Any) -> tuple[Any, NDArray[np.intp]]:
+    """Return the values that are not 0 as a CSC array, and the column of each."""
+    by_column = sp.csc_array(X, copy=True)
+    by_column.eliminate_zeros()
+    by_column.sort_indices()
+    return by_column, np.repeat(np.arange(X.shape[1]), np.diff(by_column.indptr))
 
 
 def _places(by_column: Any, column: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import scipy.sparse as sp
 from annotated_types import Ge
 from sklearn.utils import check_random_state
 
-from fsvm_cli.numerics import value_ranges
 from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.content import steps_from_zero
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
     from sklearn.ensemble import RandomForestClassifier
 
@@ -41,8 +40,9 @@ class Forest(Ranker):
     Notes
     -----
     Source: Breiman (2001), as scikit-learn's ``RandomForestClassifier`` computes it. A present-day reference: no
-    document of this project uses it. Features are drawn in an order by their values, not by their place in the table;
-    of a sparse matrix in that of the full one, so that the trees are the same.
+    document of this project uses it. Features are drawn in an order by their values, not by their place in the table,
+    and a value counts as its place among those of its column, so that units and offsets change nothing and a sparse
+    matrix has the trees of the full one.
 
     See Also
     --------
@@ -83,28 +83,8 @@ def importances(X: Any, y: NDArray[np.intp], n_trees: int, random_state: np.rand
 def grown(
     X: Any, y: NDArray[np.intp], n_trees: int, random_state: np.random.RandomState
 ) -> tuple[RandomForestClassifier, Any]:
-    """Grow a forest; return it, and the features, at most 1 in size, on which it is grown."""
+    """Grow a forest on the places of the values in their columns; return it, and the places, sparse where X is."""
     from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - slow to import, and seldom needed
 
-    scaled = _scaled_columns(X) if sp.issparse(X) else _between_zero_and_one(X)
-    return RandomForestClassifier(n_estimators=n_trees, random_state=random_state, n_jobs=1).fit(scaled, y), scaled
-
-
-def _between_zero_and_one(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Trees take single precision: huge values would overflow, and a constant's last digits split samples.
-    smallest, largest = X.min(axis=0), X.max(axis=0)
-    scaled: NDArray[np.float64] = (X - smallest) / np.where(largest > smallest, largest - smallest, 1.0)
-    return scaled
-
-
-def _scaled_columns(X: Any) -> Any:
-    """Divide the columns of a sparse matrix by their range, so that zeros stay zeros; of one without zeros as above."""
-    by_column = sp.csc_array(X, copy=True)
-    by_column.eliminate_zeros()
-    n_stored = np.diff(by_column.indptr)
-    ranges = value_ranges(X)
-    smallest = np.where(n_stored == X.shape[0], X.min(axis=0).toarray().ravel(), 0.0)
-    data = (by_column.data - np.repeat(smallest, n_stored)) / np.repeat(np.where(ranges > 0, ranges, 1.0), n_stored)
-    # Trees take indices of 32 bits.
-    indices, starts = by_column.indices.astype(np.int32), by_column.indptr.astype(np.int32)
-    return sp.csc_array((data, indices, starts), shape=X.shape)
+    steps = steps_from_zero(X)
+    return RandomForestClassifier(n_estimators=n_trees, random_state=random_state, n_jobs=1).fit(steps, y), steps

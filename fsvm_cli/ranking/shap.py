@@ -54,8 +54,8 @@ class Shap(Ranker):
         v (o_f - z_f) ∫_0^1 Π_{j ≠ f} (t o_j + (1 - t) z_j) dt,
 
     a polynomial, which Gauss's rule integrates without error. The package shap gives the same values. A present-day
-    reference: no document of this project uses it. A sparse matrix has the trees of the full one; where it has negative
-    values, one that lies halfway between two of a split's samples may by rounding fall on the other side.
+    reference: no document of this project uses it. The forest is grown on the places of the values in their columns, so
+    that units and offsets change nothing and a sparse matrix has the trees of the full one.
 
     See Also
     --------

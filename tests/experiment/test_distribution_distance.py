@@ -35,11 +35,12 @@ def test_the_functions_are_those_whose_distance_is_the_score(load: Callable[...,
     tables = recorded(experiment, "distribution-distance")
     parts = draw_parts(experiment, Trial(40, 0))
     scores = KolmogorovSmirnov().fit(parts.X_train, parts.y_train).scores_
-    best = [f"x{feature + 1}" for feature in np.argsort(-scores, kind="stable")[:6]]
+    columns = experiment.columns(0)
+    best = [f"x{columns[feature] + 1}" for feature in np.argsort(-scores, kind="stable")[:6]]
     of_features = dict([*tables["distributions"].groupby("feature", sort=False)])
     assert [*of_features] == best
     for name, rows in of_features.items():
-        feature = int(name[1:]) - 1
+        feature = int(np.flatnonzero(columns == int(name[1:]) - 1)[0])
         column = parts.X_train[:, feature]
         distance = (rows["all_samples"] - rows["in_class"]).abs().max()
         assert np.sqrt(40) * distance == pytest.approx(scores[feature])

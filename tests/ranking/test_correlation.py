@@ -52,8 +52,8 @@ def test_the_label_itself_correlates_perfectly() -> None:
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e8])
-def test_a_constant_feature_correlates_with_nothing(rng: np.random.Generator, constant: float) -> None:
+def test_a_constant_feature_correlates_with_nothing_and_comes_last(rng: np.random.Generator, constant: float) -> None:
     X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
     X[:, 0] = constant
     assert Pearson().fit(X, y).scores_[0] == 0
-    assert PearsonRedundancy().fit(X, y).scores_.tolist() == [1.0, 1.0]
+    assert PearsonRedundancy().fit(X, y).scores_.tolist() == [0.0, 1.0]

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
+from fsvm_cli.ranking.content import content_order
 from fsvm_cli.ranking.kernel_descent import (
     DescentPath,
     DescentSettings,
@@ -247,6 +248,8 @@ def test_strength_and_step_are_chosen_by_cross_validation_on_the_training_data(n
     rng = np.random.default_rng(8)
     data = rng.normal(size=(30, 3))
     y = np.digitize(data[:, 0] + 0.3 * rng.normal(size=30), [0.0] if n_classes == 2 else [-0.5, 0.5])
+    rows = content_order(data, y).rows
+    data, y = data[rows], y[rows]
     settings = {"kernel": Gaussian(theta=4.0), "threshold": 0.05, "relative_change": 0.01}
 
     @functools.cache

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
+from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Lasso
@@ -213,13 +214,13 @@ def test_shap_values_are_what_a_feature_adds_in_the_mean_over_all_orders() -> No
 def test_shap_values_add_up_to_the_votes_of_the_forest() -> None:
     X, y = problem(100)
     table, codes, order = arranged(X, y)
-    scaled = (table - table.min(axis=0)) / (table.max(axis=0) - table.min(axis=0))
-    forest = RandomForestClassifier(20, random_state=np.random.RandomState(1)).fit(scaled, codes)
+    ranks = rankdata(table, method="dense", axis=0)
+    forest = RandomForestClassifier(20, random_state=np.random.RandomState(1)).fit(ranks, codes)
     values = np.zeros((100, 6, 2))
     for tree in forest.estimators_:
-        add_values(tree, scaled.astype(np.float32), values)
+        add_values(tree, ranks.astype(np.float32), values)
     expected = np.mean([tree.tree_.value[0, 0] for tree in forest.estimators_], axis=0)
-    np.testing.assert_allclose(values.sum(axis=1) / 20, forest.predict_proba(scaled) - expected, atol=1e-12)
+    np.testing.assert_allclose(values.sum(axis=1) / 20, forest.predict_proba(ranks) - expected, atol=1e-12)
     ranker = Shap(n_trees=20, random_state=1).fit(X, y)
     np.testing.assert_allclose(ranker.scores_[order], np.abs(values / 20).mean(axis=(0, 2)), rtol=1e-9)
     assert ranker.ranking_[:2].tolist() == [1, 2]

@@ -11,12 +11,15 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from fsvm_cli.ranking.content import content_order
 from fsvm_cli.ranking.wrapper import FEATURE_PENALTY, Wrapper, _CrossValidation
 
 Y = np.arange(90) % 3
 X = np.random.default_rng(2).normal(size=(90, 5))
 X[:, 1] += 1.5 * Y
 X[:, 3] += 2.0 * (Y == 1)
+ROWS = content_order(X, Y).rows
+X, Y = X[ROWS], Y[ROWS]
 FOLDS = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, Y))
 
 
