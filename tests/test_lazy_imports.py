@@ -172,7 +172,7 @@ def test_one_thread_may_load_it_while_another_imports_a_part_of_it(write: Write)
     assert loaded() == ["late", "late.part"]
 
 
-NOT_FOR_A_TABLE = {*SELDOM_USED, "fsvm_cli.data.cards", "fsvm_cli.spec", "pyarrow.compute", "scipy.optimize"}
+NOT_FOR_A_TABLE = {*SELDOM_USED, "fsvm_cli.data.cards", "fsvm_cli.spec", "scipy.optimize"}
 NOT_FOR_A_FILTER = {"numba", "scipy.interpolate", "scipy.spatial", "sklearn.preprocessing"}
 
 

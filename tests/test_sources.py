@@ -344,17 +344,17 @@ def test_a_function_that_is_moved_and_renamed_makes_nothing_stale(edited: Callab
         text, next(node for node in ast.parse(text).body if getattr(node, "name", "") == "order_of")
     )
     assert body is not None
-    compared_methods = text_of("fsvm_cli.experiment.compared_methods")
-    assert "from fsvm_cli.ranking.base import order_of" in compared_methods
+    caller = text_of("fsvm_cli.extraction.smife")
+    assert "from fsvm_cli.ranking.base import order_of" in caller
     before = code_of(*FUNCTIONS, Ranked, *ALL_METHODS)
-    needed = "from fsvm_cli.ranking.base import RELATIVE_ROUNDING, _rounding_of_zero\n"
+    needed = "from fsvm_cli.ranking.base import tie_groups\n"
     moved = f"import numpy as np\n{needed}{body.replace('order_of', 'sorted_by_score')}\n"
     after = edited(
         fsvm_cli__ranking__base=text.replace(
             body, "from fsvm_cli.evaluation.orders import sorted_by_score as order_of"
         ),
         fsvm_cli__evaluation__orders=moved,
-        fsvm_cli__experiment__compared_methods=compared_methods.replace(
+        fsvm_cli__extraction__smife=caller.replace(
             "from fsvm_cli.ranking.base import order_of", "from fsvm_cli.evaluation.orders import sorted_by_score"
         ).replace("order_of(", "sorted_by_score("),
     )
@@ -383,14 +383,16 @@ def test_modules_that_are_merged_make_nothing_stale(edited: Callable[..., Any]) 
 
 
 class Changed(ast.NodeTransformer):
-    """Changes the last operator or number in the code of a class."""
+    """Changes an operator, a number or a name in the code of a class."""
 
     def __init__(self, target: ast.AST) -> None:
         self.target = target
 
     def visit(self, node: ast.AST) -> Any:
         if node is self.target:
-            return ast.Constant(not node.value) if isinstance(node, ast.Constant) else ast.Pow()
+            if isinstance(node, ast.operator):
+                return ast.Pow()
+            return ast.Constant(not node.value if isinstance(node, ast.Constant) else None)
         return self.generic_visit(node)
 
 
@@ -402,14 +404,15 @@ def test_a_changed_number_or_operator_of_a_method_makes_stale_what_uses_it(
     (own,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == method.__name__)
     functions = [node for node in own.body if isinstance(node, ast.FunctionDef)]
     assigned = [node.value for node in own.body if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value]
-    # Of a method whose functions have neither, a default is changed.
+    # Of a method whose functions have neither, a default is changed; of one without numbers what it assigns last.
     bodies = [*assigned, *(statement for function in functions for statement in function.body)]
-    target = [
+    numbers = [
         node
         for statement in bodies
         for node in ast.walk(statement)
         if isinstance(node, ast.operator) or (isinstance(node, ast.Constant) and isinstance(node.value, (int, float)))
-    ][-1]
+    ]
+    target = (numbers or assigned)[-1]
     changed = ast.unparse(ast.fix_missing_locations(Changed(target).visit(tree)))
     before = {each: code_of(each) for each in ALL_METHODS}
     of_all = code_of(*FUNCTIONS)

@@ -19,8 +19,6 @@ from fsvm_cli.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
     from fsvm_cli.data.given_splits import GivenSplit
 
 
@@ -74,10 +72,6 @@ class DataSource(ABC):
         """Training and test rows of `draw`, for each split that the source fixes."""
         return ()
 
-    def column_order(self, rng: np.random.Generator) -> NDArray[np.intp]:  # noqa: ARG002 - only a distribution uses it
-        """Return the order in which a trial has the columns of `draw`."""
-        return np.arange(self.n_features)
-
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Dataset:
         """Yield the data for one split; only a distribution uses `rng`."""
@@ -118,10 +112,6 @@ class GeneratedSource(DataSource):
     def relevant_features(self) -> tuple[int, ...]:
         """Columns that carry signal."""
         return tuple(GENERATORS[self.generator].relevant_features)
-
-    def column_order(self, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Draw an order of the columns: generators have the relevant ones in front, which must tell no method."""
-        return rng.permutation(self.n_features)
 
     def draw(self, rng: np.random.Generator) -> Dataset:
         """Draw `n_samples` rows."""

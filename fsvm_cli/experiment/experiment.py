@@ -14,9 +14,7 @@ from fsvm_cli.data.source import FixedSource, GeneratedSource, features_called
 from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.evaluation.metrics import has_positive_class, needs_scores
-from fsvm_cli.evaluation.seeds import random_stream, tie_seed
 from fsvm_cli.experiment.compared_methods import compared_methods_of, further_random_orders, oracle_of, with_kept
-from fsvm_cli.ranking.base import tie_priority
 from fsvm_cli.sources import code_of
 from fsvm_cli.spec.rankings import can_be_recommended
 
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.experiment.compared_methods import ComparedMethod
-    from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.sources import Code
     from fsvm_cli.spec.schema import Config
 
@@ -88,16 +85,6 @@ class Experiment:
             for n_train in self.n_test:
                 yield Trial(n_train, split)
 
-    def columns(self, split: int) -> NDArray[np.intp]:
-        """Return which feature each column of a split is."""
-        return self.source.column_order(random_stream(self.config.protocol.seed, "columns", split))
-
-    def priority(self, split: int) -> NDArray[np.intp]:
-        """Return which of the features that tie on a split comes first: the one with the least number here."""
-        priority = np.empty(self.source.n_features, dtype=np.intp)
-        priority[self.columns(split)] = tie_priority(tie_seed(self.config.protocol.seed, split), len(priority))
-        return priority
-
     @functools.cached_property
     def ends_in_recommendation(self) -> bool:
         """Whether it is on the user's own data, with rankings and several splits of one size, random or in order."""
@@ -117,7 +104,7 @@ class Experiment:
         return np.arange(self.source.n_samples) if self.within is None else np.array(self.within, dtype=np.intp)
 
     @functools.cached_property
-    def on_all_rows(self) -> dict[ScalingName, DrawnTrial]:
+    def on_all_rows(self) -> dict[ScalingName, Any]:
         """By scaling, what has been ranked on all rows: one ranking for all splits, made once in each process."""
         return {}
 

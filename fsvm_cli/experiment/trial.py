@@ -20,6 +20,7 @@ from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_f
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Parts, Split, drawn_split
+from fsvm_cli.experiment.columns import columns_of
 from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.learners.base import MeasuredCurves, NestedSubsets
 from fsvm_cli.numerics import check_input_range, one_blas_thread
@@ -154,7 +155,7 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
         is_stratified = experiment.config.protocol.stratified
         split = drawn_split(dataset.y, groups, trial.n_train, n_test, rng, stratified=is_stratified)
     X = known_features(dataset, split.train)
-    columns = experiment.columns(trial.split)
+    columns = columns_of(experiment, trial.split)
     if (np.diff(columns) < 0).any():
         X = np.take(X, columns, axis=1)
     names = [dataset.feature_names[feature] for feature in columns]
@@ -209,7 +210,7 @@ class DrawnTrial:
     def columns(self) -> NDArray[np.intp]:
         """Which feature each column is."""
         n_columns: int = self.parts.X_train.shape[1]
-        columns = self.experiment.columns(self.trial.split)
+        columns = columns_of(self.experiment, self.trial.split)
         return columns[columns < n_columns]  # a warm-up has but the first few
 
     @property
@@ -292,7 +293,8 @@ class DrawnTrial:
         experiment, scaling = self.experiment, self.scaling or self.experiment.config.scaling
         is_shared = isinstance(experiment.source, FixedSource) and experiment.config.control is None
         if is_shared and scaling in experiment.on_all_rows:
-            return experiment.on_all_rows[scaling]
+            shared: DrawnTrial = experiment.on_all_rows[scaling]
+            return shared
         parts = undivided_parts(*draw_data(experiment, self.trial), experiment.rows, scaling)
         if not isinstance(experiment.source, FixedSource):
             parts = replace(parts, X_train=parts.X_train[:, self.columns], X_test=parts.X_test[:, self.columns])

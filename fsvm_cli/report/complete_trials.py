@@ -18,6 +18,7 @@ from fsvm_cli.evaluation.bootstrap import (
 from fsvm_cli.evaluation.metrics import METRICS, metric_of_counts, needs_scores
 from fsvm_cli.evaluation.score_metrics import limits_for_other_samples
 from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.experiment.columns import tie_priority_of
 from fsvm_cli.experiment.compared_methods import Ranked, Selected, compared_methods_of
 from fsvm_cli.experiment.outcome import stored_outcome
 from fsvm_cli.experiment.score_metrics import SPREADS, measure_of
@@ -302,7 +303,7 @@ def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> Complet
             for which, found in _values(experiment, metric, confusions, outcomes)
         },
         scores=np.array([outcome.scores for outcome in outcomes]),
-        priorities=np.array([experiment.priority(split) for split in complete]),
+        priorities=np.array([tie_priority_of(experiment, split) for split in complete]),
         converged=_converged(outcomes, experiment.sizes),
         facts=_facts(confusions["test"][:, -1]),
         intervals=_intervals(experiment, confusions["test"][0], outcomes) if is_single else {},

@@ -192,6 +192,8 @@ def _of_row(row: Mapping[Hashable, object], approximate: ByCurve) -> str:
 KEY = ["ranking", "train_size", "n_features"]
 """What a mean and a measure are of."""
 
+ENDED = "; –: the curve ends, since fewer columns have a score in some trial"
+
 COLUMN_TITLES = {"n_features": "features", "train_size": "training rows"}
 
 
@@ -214,12 +216,12 @@ def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -
         cells: tuple[tuple[str | Estimate, ...], ...] = tuple(
             (str(size), *(_estimate(by_size[label].loc[size]) for label in labels)) for size in sizes
         )
-        complete = rows["ranking"].map(complete_trials).fillna(rows["n_trials"])
+        complete = rows["ranking"].map(complete_trials).fillna(rows["n_trials"].where(rows["mean"].notna()))
         for_new_rows = _of_new_rows(rows)
         note = (
             f"{_coverage(complete, config.protocol, str(rows['metric'].iloc[0]), for_new_rows=bool(for_new_rows))}"
             f"{for_new_rows}"
-            f"{without_trials(config, labels)}"
+            f"{without_trials(config, labels)}{ENDED if (rows['mean'].isna() & complete.isna()).any() else ''}"
             f"{_certificate(rows, stopped_short(config, measures), config)}{_approximation(measures)}"
             f"{_positive_class(str(rows['metric'].iloc[0]), config)}."
         )

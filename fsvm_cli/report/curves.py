@@ -392,7 +392,7 @@ def _abscissa(config: Config, sizes: SizeAxis) -> str:
 
 
 def _title(rows: pd.DataFrame, config: Config, sizes: SizeAxis, sign: str = "bar") -> str:
-    n_trials = int(rows["n_trials"].min())
+    n_trials = int(rows["n_trials"][rows["mean"].notna()].min())  # not of sizes beyond the end of a curve
     trials = config.protocol.trials_in_words(n_trials)
     if config.protocol.is_given:
         trials = "the split of the source" if config.protocol.is_single_given else f"{trials} of the source"

@@ -15,6 +15,7 @@ import pandas as pd
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.evaluation.metrics import direction, range_of
 from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, practical_equivalence, standard_error
+from fsvm_cli.learners.base import MACHINE_FOUND
 from fsvm_cli.spec.schema import ORACLE
 
 if TYPE_CHECKING:
@@ -64,7 +65,10 @@ PAIR_COLUMNS = [
 
 
 class _PairedCurves(NamedTuple):
-    """Curves of the rankings at one training size, on the splits that all of them have."""
+    """Curves of the rankings at one training size, on the splits that all of them have.
+
+    `reached` has a row for each ranking: the sizes before the end of its curve on every split, and all features.
+    """
 
     n_train: int
     ratio: float
@@ -72,6 +76,7 @@ class _PairedCurves(NamedTuple):
     labels: list[str]
     sizes: NDArray[np.int64]
     values: NDArray[np.float64]
+    reached: NDArray[np.bool_]
 
 
 class _Compared(NamedTuple):
@@ -118,15 +123,16 @@ def summarise_rankings(
     """
     rows = []
     for curves in _curves(experiment, collected, metric):
-        for label, all_values in zip(curves.labels, curves.values, strict=True):
-            values = all_values[np.isfinite(all_values).all(axis=1)]
+        for label, all_values, reached in zip(curves.labels, curves.values, curves.reached, strict=True):
+            values, sizes = all_values[:, reached], curves.sizes[reached]
+            values = values[np.isfinite(values).all(axis=1)]
             if len(values) < MIN_TRIALS:
                 rows.append((label, curves.n_train, metric, *[np.nan] * 3, pd.NA, pd.NA, np.nan, len(values)))
                 continue
-            area = difference_interval(area_under_curve(values, curves.sizes), curves.ratio, curves.row)
+            area = difference_interval(area_under_curve(values, sizes), curves.ratio, curves.row)
             limits = np.clip([area.low, area.high], *range_of(metric))
             smallest, best = smallest_near_best(direction(metric) * values, curves.ratio)
-            numbers = (area.mean, *limits, curves.sizes[best], curves.sizes[smallest])
+            numbers = (area.mean, *limits, sizes[best], sizes[smallest])
             rows.append((label, curves.n_train, metric, *numbers, values[:, smallest].mean(), len(values)))
     table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
     return table.astype(dict.fromkeys(("best_n_features", "smallest_n_features"), "Int64"))
@@ -151,15 +157,24 @@ def compare_rankings(
     rows = []
     for curves in _curves(experiment, collected, metric):
         pairs = list(itertools.combinations(range(len(curves.labels)), 2))
-        heights = np.concatenate([area_under_curve(curves.values, curves.sizes)[..., None], curves.values], axis=-1)
         for index, size in enumerate((WHOLE_CURVE, *(curves.sizes.tolist() if at_each_size else ()))):
-            differences = [heights[i, :, index] - heights[j, :, index] for i, j in pairs]
+            if size == WHOLE_CURVE:
+                differences = [_difference_of_areas(curves, i, j) for i, j in pairs]
+            else:
+                differences = [curves.values[i, :, index - 1] - curves.values[j, :, index - 1] for i, j in pairs]
             compared = [_compared(each, curves, direction(metric)) for each in differences]
             adjusted = holm(np.array([each.p for each in compared]))
             for (i, j), each, p_holm in zip(pairs, compared, adjusted, strict=True):
                 numbers = (each.difference, each.low, each.high, each.p, p_holm, *each.chances, each.n)
                 rows.append((curves.labels[i], curves.labels[j], curves.n_train, metric, size, *numbers))
     return pd.DataFrame(rows, columns=PAIR_COLUMNS)
+
+
+def _difference_of_areas(curves: _PairedCurves, first: int, second: int) -> NDArray[np.float64]:
+    """Subtract the areas of two curves over the sizes that both reach."""
+    both = curves.reached[first] & curves.reached[second]
+    areas = [area_under_curve(curves.values[each][:, both], curves.sizes[both]) for each in (first, second)]
+    return areas[0] - areas[1]
 
 
 def _compared(differences: NDArray[np.float64], curves: _PairedCurves, sign: float) -> _Compared:
@@ -231,5 +246,9 @@ def _curves(
             continue
         sizes = np.array(next(iter(found.values())).sizes, dtype=np.int64)
         values = [each.values[metric, "test"][np.isin(each.splits, splits)] for each in found.values()]
+        reached = [
+            np.isfinite(of_one[np.isfinite(of_one[:, -1])]).all(axis=0) | (MACHINE_FOUND in each.measures)
+            for each, of_one in zip(found.values(), values, strict=True)
+        ]
         ratio = n_test / n_train if isinstance(experiment.source, FixedSource) else 0.0
-        yield _PairedCurves(n_train, ratio, 1 / n_test, list(found), sizes, np.array(values))
+        yield _PairedCurves(n_train, ratio, 1 / n_test, list(found), sizes, np.array(values), np.array(reached))

@@ -339,7 +339,10 @@ def _above_random(  # noqa: PLR0917 - one call
     splits: NDArray[np.intp],
     ratio: float,
 ) -> dict[str, list[float]]:
-    """Test the rankings' means over all subsets against those of random orders, one-sided, with Holm's p-values."""
+    """Test the rankings' means over all subsets against those of random orders, one-sided, with Holm's p-values.
+
+    A ranking counts with the sizes that its curve reaches in every split, and so do the orders beside it.
+    """
     ((n_train, n_test),) = experiment.n_test.items()
     further = further_random_orders(experiment.config)
     labels = [each.label for each in further]
@@ -353,15 +356,19 @@ def _above_random(  # noqa: PLR0917 - one call
     if len(shared) < 2 or len(sizes) < 2:
         return dict.fromkeys(names, none)
     sign = direction(metric)
-    orders = np.stack(
-        [sign * each.values[metric, "test"][np.isin(each.splits, shared), :-1].mean(axis=1) for each in there], axis=1
-    )
+    orders = np.stack([sign * each.values[metric, "test"][np.isin(each.splits, shared), :-1] for each in there], axis=1)
     found = []
     machine = further[0].classifier
     are_controls = [is_control(each) or experiment.config.classifier_of(each) != machine for each in rankings]
     for values, control in zip(curves, are_controls, strict=True):
-        own = values[np.isin(splits, shared), :-1].mean(axis=1)
-        interval, p = excess_over_random(own, orders, ratio, 1 / n_test)
+        own = values[np.isin(splits, shared), :-1]
+        reached = np.isfinite(own).all(axis=0)  # a curve ends with the columns that have a score
+        if not reached.any():
+            found.append([math.nan] * 4)
+            continue
+        interval, p = excess_over_random(
+            own[:, reached].mean(axis=1), orders[..., reached].mean(axis=2), ratio, 1 / n_test
+        )
         found.append([math.nan] * 4 if control else [interval.mean, interval.low, interval.high, p])
     means, low, high, p_values = np.array(found).T
     return dict(zip(names, (means.tolist(), low.tolist(), high.tolist(), holm(p_values).tolist()), strict=True))

@@ -9,6 +9,7 @@ import pytest
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.metrics import confusion_matrix
+from fsvm_cli.experiment.columns import columns_of
 from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.records.decision_field import DecisionField
 from fsvm_cli.experiment.running import run_trial
@@ -45,7 +46,7 @@ def test_c_is_set_anew_for_each_subset_and_each_machine(planned: Planned, classi
     options = {"class_kernels": own, "output_scaling": classifier.get("output_scaling", "none")} | UNIT
     ranker = Infoprop(Polynomial(2), C=2, credit_on="test", **options)
     ranker.fit(parts.X_train, parts.y_train, X_test=parts.X_test, y_test=parts.y_test)
-    np.testing.assert_allclose(np.array(found.scores)[experiment.columns(0)], ranker.scores_, rtol=1e-9)
+    np.testing.assert_allclose(np.array(found.scores)[columns_of(experiment, 0)], ranker.scores_, rtol=1e-9)
     for size, on_test in zip(found.sizes, found.test, strict=True):
         kept = np.sort(order_of(ranker.scores_)[:size])
         X = parts.X_train[:, kept]

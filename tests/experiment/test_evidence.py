@@ -16,6 +16,7 @@ from fsvm_cli.evidence.kernels import ArdKernel, nystroem_factor
 from fsvm_cli.evidence.losses import Hinge
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.evidence.sampled_evidence import BlurredLoss
+from fsvm_cli.experiment.columns import columns_of
 from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.running import record_key, run_trial
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
@@ -66,7 +67,7 @@ def test_classifiers_are_compared_on_all_features(planned: Planned) -> None:
     seed = int(DrawnTrial(experiment, FIRST, parts).stream("classifier").integers(2**31))
     oracle = BayesianSVM(max_steps=3, n_eigenvectors=5, random_state=seed).fit(parts.X_train, parts.y_train)
     assert np.trace(outcomes[1].test[0]) == np.count_nonzero(oracle.predict(parts.X_test) == parts.y_test)
-    np.testing.assert_allclose(np.array(outcomes[1].scores)[experiment.columns(0)], oracle.relevance_)
+    np.testing.assert_allclose(np.array(outcomes[1].scores)[columns_of(experiment, 0)], oracle.relevance_)
     assert outcomes[1].chosen == {"steps": 3}
     assert (outcomes[0].scores, outcomes[2].scores) == ((), ())
     assert not outcomes[1].ranking_converged
@@ -85,7 +86,7 @@ def test_what_is_selected_makes_up_the_relevance_and_is_tuned_on_alone(planned: 
     assert [each.label for each in experiment.compared_methods] == labels
     outcomes = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes)).outcomes
     parts = draw_parts(experiment, FIRST)
-    scores = np.array(outcomes[0].scores)[experiment.columns(0)]
+    scores = np.array(outcomes[0].scores)[columns_of(experiment, 0)]
     kept = [most_relevant(scores, 0.9), most_relevant(scores, 0.3), least_relevant(scores, 0.5)]
     for number, features in enumerate(kept, start=1):
         outcome, columns = outcomes[number], np.sort(features)
@@ -137,7 +138,7 @@ def test_chains_are_traced_on_the_posterior_at_the_end_of_the_ascent(
     assert set(traces["ranking"]) == {"ard" if build is selected else "Bayesian"}
     # The mean of the potential is that of other chains on a posterior made here from what the ascent wrote.
     end = recorded(experiment, "ascent")["ascent"].iloc[-1]
-    names = [experiment.source.feature_names[feature] for feature in experiment.columns(0)]
+    names = [experiment.source.feature_names[feature] for feature in columns_of(experiment, 0)]
     lengths = [end[f"length scale of {name}"] for name in names]
     parts = draw_parts(experiment, FIRST)
     kernel = ArdKernel(end["k0"], end["k_off"], tuple(lengths))

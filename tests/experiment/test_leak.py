@@ -13,6 +13,7 @@ from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Parts
+from fsvm_cli.experiment.columns import columns_of
 from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
@@ -47,7 +48,7 @@ def test_the_test_part_reaches_the_method_that_credits_on_it(planned: Planned) -
         parts.X_train, parts.y_train, X_test=parts.X_test, y_test=parts.y_test
     )
     assert not found.errors
-    np.testing.assert_array_equal(np.array(found.outcomes[0].scores)[experiment.columns(0)], direct.scores_)
+    np.testing.assert_array_equal(np.array(found.outcomes[0].scores)[columns_of(experiment, 0)], direct.scores_)
     assert found.outcomes[1].scores != found.outcomes[0].scores
 
 
@@ -121,7 +122,7 @@ def test_the_mean_rank_of_several_runs_orders_the_features(planned: Planned) -> 
     several, one = ({"method": "random", "mean_rank_of": number, "label": str(number)} for number in (3, 1))
     experiment = planned(rankings=[several, one])
     seeds = random_stream(experiment.config.protocol.seed, "ranking", "random", 0).integers(2**31, size=3).tolist()
-    parts, columns = draw_parts(experiment, FIRST), experiment.columns(0)
+    parts, columns = draw_parts(experiment, FIRST), columns_of(experiment, 0)
     runs = [RandomOrder(random_state=seed).fit(parts.X_train, parts.y_train).ranking_ for seed in seeds]
     found = run_trial(experiment, FIRST, everything(experiment)).outcomes
     np.testing.assert_allclose(np.array(found[0].scores)[columns], len(runs[0]) - np.mean(runs, axis=0))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fsvm_cli.experiment.columns import tie_priority_of
 from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.fisher import Fisher
@@ -57,7 +58,7 @@ def test_the_order_of_a_trial_is_that_of_its_ranks(planned: Planned, monkeypatch
     experiment, trial = on_drawn_data(planned), Trial(12, 3)
     drawn = DrawnTrial(experiment, trial, draw_parts(experiment, trial))
     ordering = experiment.compared_methods[0].order(drawn)
-    ranks = ranks_of(np.array([ordering.scores]), experiment.priority(3)[None])[0]
+    ranks = ranks_of(np.array([ordering.scores]), tie_priority_of(experiment, 3)[None])[0]
     np.testing.assert_array_equal(drawn.columns[ordering.columns], np.argsort(ranks))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.columns import columns_of
 from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.trial import draw_parts
@@ -118,7 +119,7 @@ def test_the_oracle_is_the_machine_on_the_features_that_it_names(ran: tuple[Load
             parts = draw_parts(experiment, Trial(n_train, split))
             # At one feature the first, x2; at 5, and at all, both.
             for column, known in enumerate(([1], [0, 1], [0, 1])):
-                features = np.flatnonzero(np.isin(experiment.columns(split), known))
+                features = np.flatnonzero(np.isin(columns_of(experiment, split), known))
                 svm = SVM("linear", C=1, tolerance=1e-8).fit(parts.X_train[:, features], parts.y_train)
                 expected = np.mean(svm.predict(parts.X_test[:, features]) == parts.y_test)
                 assert found.values["accuracy", "test"][split, column] == pytest.approx(expected)
