@@ -63,7 +63,9 @@ def test_each_pair_is_tested_at_each_size_and_over_the_whole_curve(results: Path
     pairs = pd.read_csv(io.StringIO(answer.out))
     assert len(pairs) == 3 * 4
     with Store(results / "one", writable=False) as store:
-        collected = collect(plan(stored_config(results / "one"), print), store)
+        experiment = plan(stored_config(results / "one"), print)
+        collected = collect(experiment, store)
+    (n_test,) = experiment.n_test.values()
     sizes = np.array([1, 5, 20])
     curves = {label: trials.values["accuracy", "test"] for (label, _), trials in collected.items()}
     for size, rows in pairs.groupby("n_features"):
@@ -75,7 +77,7 @@ def test_each_pair_is_tested_at_each_size_and_over_the_whole_curve(results: Path
             )
             interval = difference_interval(first - second, 0.0)  # each trial draws new data
             assert row.difference == pytest.approx(interval.mean, abs=1e-9)
-            chances = practical_equivalence(first - second, 0.0, MARGIN, 1 / 40)
+            chances = practical_equivalence(first - second, 0.0, MARGIN, 1 / n_test)
             assert [row.first_worse, row.equivalent, row.first_better] == pytest.approx([*chances], abs=1e-6)
             found.append(p_value(interval))
         np.testing.assert_allclose(rows["p_holm"], holm(np.array(found)), rtol=1e-6)
