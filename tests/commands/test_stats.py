@@ -75,7 +75,7 @@ def test_each_pair_is_tested_at_each_size_and_over_the_whole_curve(results: Path
                 area_under_curve(curves[label], sizes) if size == WHOLE_CURVE else curves[label][:, sizes == size][:, 0]
                 for label in (row.first, row.second)
             )
-            interval = difference_interval(first - second, 0.0)  # each trial draws new data
+            interval = difference_interval(first - second, 0.0, 1 / n_test)  # each trial draws new data
             assert row.difference == pytest.approx(interval.mean, abs=1e-9)
             chances = practical_equivalence(first - second, 0.0, MARGIN, 1 / n_test)
             assert [row.first_worse, row.equivalent, row.first_better] == pytest.approx([*chances], abs=1e-6)
