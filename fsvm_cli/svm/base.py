@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
+    from numpy.typing import NDArray
     from sklearn.utils import Tags
 
     from fsvm_cli.svm.compiled import Array
@@ -106,6 +108,9 @@ class KernelMachine(BinaryMachines):
     """
 
     tolerance: float
+    on_failure: Literal["warn", "raise", "flag"]
+    duality_gap_: Array
+    converged_: NDArray[np.bool_]
     _linear_machines: Sequence[LinearMachine | None] = ()
     _sharp_machines: Sequence[int] = ()
 
@@ -124,6 +129,23 @@ class KernelMachine(BinaryMachines):
         machines = zip(self.machine_kernels_, self.dual_coef_, strict=True)
         where = self.support_vectors_[:1]
         return np.stack([kernel.input_gradient(self.support_vectors_, where, c)[0] for kernel, c in machines])
+
+    def _goes_on_after_failure(self, bounds: npt.ArrayLike) -> bool:
+        """Tell whether a machine that misses its gap is kept; there is none where a hard margin does not exist."""
+        return self.on_failure == "flag" or (self.on_failure == "warn" and bool(np.isfinite(bounds).all()))
+
+    def _warn_of_failure(self) -> None:
+        """Warn of machines that missed their gap, unless that is only to be recorded."""
+        missed = self.duality_gap_[~self.converged_]
+        if self.on_failure == "warn" and len(missed):
+            from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - slow to import, and seldom needed
+
+            warnings.warn(
+                f"{len(missed)} of {len(self.converged_)} machines missed the duality gap of {self.tolerance:g}, by "
+                f"the largest at {missed.max():.1e}: scale the features, or lower C",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def unscaled_scores(self, X: Any) -> Array:
         """Return the score of each machine at each row before `output_factors_`, shape (n_machines, n)."""

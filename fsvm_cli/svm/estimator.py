@@ -96,8 +96,9 @@ class SVM(KernelMachine):
         As in `fsvm_cli.svm.solve`; "auto" takes "feature-space" for linear machines on more than 1,000 samples,
         "coordinate-ascent" for those on more than 5,000 sparse ones, and "decomposition", which makes no matrix of all
         pairs, for others on more than 10,000.
-    on_failure : {"raise", "flag"}
-        Whether a machine that misses its gap raises `ConvergenceError` or is recorded in `converged_`.
+    on_failure : {"warn", "raise", "flag"}
+        Whether a machine that misses its gap is warned of, raises `ConvergenceError`, or is in `converged_` alone. A
+        hard margin that does not exist is an error unless it is "flag".
     class_kernels : mapping of class label to str or Kernel, optional
         Kernels of the machines of single classes, of at least three, where they differ from `kernel`.
     output_scaling : {"none", "times-margin", "divided-by-margin"}
@@ -186,7 +187,7 @@ class SVM(KernelMachine):
         C: float = 1.0,
         tolerance: float = 1e-6,
         solver: Solver = "auto",
-        on_failure: Literal["raise", "flag"] = "raise",
+        on_failure: Literal["warn", "raise", "flag"] = "warn",
         class_kernels: Mapping[Any, str | Kernel] | None = None,
         output_scaling: OutputScaling = "none",
         theta: float | None = None,
@@ -278,11 +279,16 @@ class SVM(KernelMachine):
                 self.output_scaling,
                 TIE_TOLERANCES * self.tolerance,
             )
+        self._warn_of_failure()
         return self
 
     def _check_choices(self) -> None:
         """Refuse choices that do not exist, or do not go together."""
-        choices = (("output_scaling", get_args(OutputScaling)), ("decision_function_shape", DECISION_SHAPES))
+        choices = (
+            ("output_scaling", get_args(OutputScaling)),
+            ("decision_function_shape", DECISION_SHAPES),
+            ("on_failure", ("warn", "raise", "flag")),
+        )
         for name, allowed in choices:
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
@@ -327,7 +333,7 @@ class SVM(KernelMachine):
         settings: dict[str, Any] = {
             "tolerance": self.tolerance,
             "solver": self.solver,
-            "on_failure": self.on_failure,
+            "on_failure": "flag" if self._goes_on_after_failure(bounds) else "raise",
         }
         if self._has_pairs:
             return fit_one_vs_one(sets[0], codes, bounds, len(self.classes_), **settings)

@@ -141,7 +141,7 @@ class NystroemSVM(KernelMachine):
         At least 1. With all samples the machine is the exact one.
     tolerance : float, default=1e-6
         The relative duality gap of every machine's approximate problem, > 0.
-    on_failure : {"raise", "flag"}, default="raise"
+    on_failure : {"warn", "raise", "flag"}, default="warn"
     theta, degree
         As in `SVM`.
     class_weight : mapping of class label to float, or "balanced", optional
@@ -195,7 +195,7 @@ class NystroemSVM(KernelMachine):
         C: float = 1.0,
         n_landmarks: int = 500,
         tolerance: float = 1e-6,
-        on_failure: Literal["raise", "flag"] = "raise",
+        on_failure: Literal["warn", "raise", "flag"] = "warn",
         theta: float | None = None,
         degree: int | None = None,
         class_weight: ClassWeight | None = None,
@@ -250,7 +250,7 @@ class NystroemSVM(KernelMachine):
             bounds,
             len(self.classes_),
             tolerance=self.tolerance,
-            on_failure=self.on_failure,
+            on_failure="flag" if self._goes_on_after_failure(bounds) else "raise",
         )
         solutions = [found for found in machines.solutions if found is not None]
         fitted = [found for found in machines.linear_machines if found is not None]
@@ -267,6 +267,7 @@ class NystroemSVM(KernelMachine):
         self.distance_ = tuple(
             distance_from_exact(kernel, X, gram.V, coefficients, rng) for coefficients in machines.coefficients
         )
+        self._warn_of_failure()
         return self
 
     def _kernels_asked_for(self) -> list[Kernel]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
 from fsvm_cli.evaluation.splits import random_group_split, random_split
 from fsvm_cli.learners.pruned_tree import PrunedTree
+from fsvm_cli.ranking.content import content_order
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods
@@ -132,6 +133,8 @@ def test_methods_that_cross_validate_keep_groups_together(method: object, monkey
     groups = np.repeat(np.arange(12), 3)
     y = np.repeat(np.arange(12) % 2, 3)
     X = rng.standard_normal((36, 3)) + y[:, None]
+    rows = content_order(X, y).rows
+    X, y, groups = X[rows], y[rows], groups[rows]
     spy = _Spy(groups)
     monkeypatch.setattr(f"{type(method).__module__}.stratified_folds", spy)
     method.fit(X, y, groups)  # type: ignore[attr-defined]

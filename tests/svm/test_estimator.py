@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -87,10 +88,12 @@ def test_sparse_samples_give_what_dense_ones_give():
     np.testing.assert_allclose(dense.input_gradient(X), thin.input_gradient(sparse.csr_matrix(X)), atol=1e-6)
 
 
-def test_failure_is_raised_or_flagged():
+def test_failure_is_warned_of_raised_or_flagged():
     options = {"solver": "libsvm", "tolerance": 1e-13}
+    with pytest.warns(ConvergenceWarning, match="3 of 3 machines missed the duality gap of 1e-13"):
+        assert not SVM(**options).fit(X, Y).converged_.all()
     with pytest.raises(ConvergenceError):
-        SVM(**options).fit(X, Y)
+        SVM(**options, on_failure="raise").fit(X, Y)
     assert not SVM(**options, on_failure="flag").fit(X, Y).converged_.all()
 
 
