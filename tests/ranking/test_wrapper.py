@@ -76,6 +76,6 @@ def test_where_nothing_varies_nothing_is_chosen() -> None:
 
 
 def test_more_folds_than_samples_of_a_class_are_refused() -> None:
-    few = np.concatenate([np.flatnonzero(Y == code)[:6] for code in range(3)])
+    few = np.concatenate([np.flatnonzero(code == Y)[:6] for code in range(3)])
     with pytest.raises(ValueError, match=r"wrapper: folds is 7; .* the smallest class has 6 samples, and 7 are needed"):
         Wrapper(folds=7).fit(X[few], Y[few])
