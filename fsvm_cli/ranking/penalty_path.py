@@ -31,6 +31,8 @@ MIN_CURVATURE = 1e-8
 """In place of none, where a step would have no end."""
 CONDITION = 1e-12
 """Curvature in all directions, in units of the largest, where a step could go along copies without end."""
+FEWEST_TO_ENTER = 50
+"""Features that a step may add, where fewer are used."""
 MAX_SIGN_CHANGES = 10_000
 """Within one step."""
 
@@ -226,8 +228,9 @@ class _Penalised(NamedTuple):
             if max(float(missed.max()), abs(float(at.slope.sum()))) <= MAX_VIOLATION * penalty:
                 return at, True
             eagerness = np.where(is_used, np.inf, missed)
-            # The 1-norm gives weights to no more features than there are samples.
-            own = np.argsort(-eagerness, kind="stable")[: np.count_nonzero(is_used) + len(self.labels)]
+            n_used = int(np.count_nonzero(is_used))
+            # Few enter at once; the 1-norm gives weights to no more features than there are samples.
+            own = np.argsort(-eagerness, kind="stable")[: n_used + min(max(n_used, FEWEST_TO_ENTER), len(self.labels))]
             own = own[eagerness[own] > 0]
             change = np.zeros_like(pull)
             change[own], shift = self.newton_step(at, own, pull[own], penalty)
@@ -269,9 +272,9 @@ def sign_search(
       Processing Systems 19, 2007: the feature-sign search.
     """
     found, signs, is_best = start.copy(), np.sign(start), not start.any()
-    inverse, used = np.zeros_like(curvatures), np.flatnonzero(start)
-    # Of the curvatures of weights other than 0; with each that enters or leaves it changes by an outer product.
-    inverse[used[:, None], used] = np.linalg.inv(curvatures[used[:, None], used])
+    used = np.flatnonzero(start)
+    # Of the curvatures of the used weights; with each that enters or leaves it changes by an outer product.
+    inverse = np.linalg.inv(curvatures[used[:, None], used])
     for _ in range(MAX_SIGN_CHANGES):
         pull = slopes + curvatures @ (found - start)
         if is_best:
@@ -279,18 +282,20 @@ def sign_search(
             if signs[enters] or abs(pull[enters]) <= penalty * (1 + MAX_VIOLATION / 1000):
                 break
             signs[enters] = -np.sign(pull[enters])
-            column = inverse @ curvatures[enters]
-            own = curvatures[enters, enters] - curvatures[enters] @ column
-            column[enters] = -1.0
-            inverse += np.outer(column, column / own)
-        way = -inverse @ (pull + penalty * signs)
+            column = np.append(inverse @ curvatures[used, enters], -1.0)
+            own = curvatures[enters, enters] - curvatures[enters, used] @ column[:-1]
+            inverse = np.pad(inverse, (0, 1)) + np.outer(column, column / own)
+            used = np.append(used, enters)
+        way = -inverse @ (pull + penalty * signs)[used]
         ends = np.full(len(way), np.inf)
-        np.divide(-found, way, out=ends, where=way * signs < 0)
+        np.divide(-found[used], way, out=ends, where=way * signs[used] < 0)
         first = int(ends.argmin())
         is_best = bool(ends[first] > 1)
-        found += min(1.0, ends[first]) * way
+        found[used] += min(1.0, ends[first]) * way
         if not is_best:
             inverse -= np.outer(inverse[first], inverse[first] / inverse[first, first])
-            found[first] = signs[first] = inverse[first] = inverse[:, first] = 0.0
-            is_best = not signs.any()
+            inverse = np.delete(np.delete(inverse, first, axis=0), first, axis=1)
+            found[used[first]] = signs[used[first]] = 0.0
+            used = np.delete(used, first)
+            is_best = not len(used)
     return found - start
