@@ -363,13 +363,12 @@ def _above_random(  # noqa: PLR0917 - one call
     for values, control in zip(curves, are_controls, strict=True):
         own = values[np.isin(splits, shared), :-1]
         reached = np.isfinite(own).all(axis=0)  # a curve ends with the columns that have a score
-        if not reached.any():
+        if control or not reached.any():
             found.append([math.nan] * 4)
             continue
-        interval, p = excess_over_random(
-            own[:, reached].mean(axis=1), orders[..., reached].mean(axis=2), ratio, 1 / n_test
-        )
-        found.append([math.nan] * 4 if control else [interval.mean, interval.low, interval.high, p])
+        means_of_orders = orders[..., reached].mean(axis=2)
+        interval, p = excess_over_random(own[:, reached].mean(axis=1), means_of_orders, ratio, 1 / n_test)
+        found.append([interval.mean, interval.low, interval.high, p])
     means, low, high, p_values = np.array(found).T
     return dict(zip(names, (means.tolist(), low.tolist(), high.tolist(), holm(p_values).tolist()), strict=True))
 

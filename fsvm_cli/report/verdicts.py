@@ -327,6 +327,16 @@ class Trials:
         of_places |= {self._key(place.reached_by, place.train_size) for place in claim.places() if place.reached_by}
         return of_places or {self._key(label, None) for label in claim.rankings()}
 
+    def ended(self, claim: Claim) -> str | None:
+        """Say where a curve that the claim is about ends in some trial: a mean over the others would compare these."""
+        for place in claim.places():
+            trials = self._of(place.ranking, place.train_size)
+            values = trials.values[place.computed, place.part]
+            ends = np.isnan(values[:, self._columns(place)]).any(axis=1) & ~np.isnan(values[:, -1])
+            if ends.any() and place.reached_by is None and MACHINE_FOUND not in trials.measures:
+                return f"fewer columns have a score in {np.count_nonzero(ends)} of {len(ends)} trials: {place}"
+        return None
+
     def weighed(self, claim: Claim, judgement: Judgement) -> Judgement:
         """Say nothing of the document where trials are missing, or where flagged ones might change the verdict.
 
@@ -416,6 +426,8 @@ def judge(claim: Claim, trials: Trials, *, overridden: bool) -> Judgement:
     """
     if not trials.cover(claim):
         return Judgement.withheld("no complete trial", claim.claim)
+    if ended := trials.ended(claim):
+        return Judgement.withheld(ended, claim.claim)
     judgement = claim.judge(trials)
     if overridden:
         return judgement.held_against("the config was overridden")

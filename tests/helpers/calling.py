@@ -99,7 +99,7 @@ def started(*arguments: object) -> Iterator[subprocess.Popen[str]]:
 
 def answer_of(process: subprocess.Popen[str]) -> Answer:
     """Wait for the end of a process."""
-    out, err = process.communicate(timeout=900)
+    out, err = process.communicate(timeout=300)
     return Answer(process.returncode, out, err)
 
 

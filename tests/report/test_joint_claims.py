@@ -70,14 +70,6 @@ def test_a_gain_may_be_outside_of_all_settings_where_both_of_its_numbers_are_wit
     ]
 
 
-def test_a_gain_beyond_the_end_of_all_curves_is_not_judged(wine: Experiment) -> None:
-    ended = samples_of(noisy([0.5, np.nan], sd=0.001))
-    content = {"kind": "gain-within-range", "labels": ("a", "b"), "features": 2, "over": 1}
-    claim = GainWithinRangeClaim(published=1.0, tolerance=1.0, **content, **TEXTS)
-    judged = judge(claim, trials_of(wine, a=ended, b=ended), overridden=False)
-    assert judged.verdict == "not comparable"
-
-
 @pytest.mark.parametrize(
     ("means", "sd", "expected"),
     [

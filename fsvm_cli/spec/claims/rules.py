@@ -225,7 +225,7 @@ def sizes_of_best_subsets(
     Parameters
     ----------
     values : ndarray, shape (n_trials, n_sizes)
-        Figure of merit, larger is better.
+        Figure of merit, larger is better; NaN beyond the end of a curve, which is no best subset.
     sizes : tuple of int
         Ascending.
     rng : numpy.random.Generator
@@ -243,7 +243,8 @@ def sizes_of_best_subsets(
     rows = alone if n_splits == 1 else rng.integers(n_trials, size=(EXPERIMENTS_DRAWN, n_splits))
     found = []
     for drawn in rows:
-        means = values[drawn].mean(axis=0)
+        # A curve ends with the columns that have a score.
+        means = np.nan_to_num(values[drawn].mean(axis=0), nan=-np.inf)
         best = int(np.argmax(means.round(DECIMALS_OF_MEANS)))
         allowed = values[drawn, best].std(ddof=1) / np.sqrt(n_splits) if within_standard_error else 0.0
         near = means.round(DECIMALS_OF_MEANS) >= round(float(means[best] - allowed), DECIMALS_OF_MEANS)

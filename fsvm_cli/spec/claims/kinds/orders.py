@@ -110,7 +110,7 @@ class PeakDifferenceClaim(Claim):
         values = findings.curve(label, self.metric, "test").values
         whole = values[: len(values) - len(values) % self.splits]
         means = whole.reshape(-1, self.splits, values.shape[1]).mean(axis=1)
-        return np.asarray(100 * means.max(axis=1).round(DECIMALS_OF_MEANS))
+        return np.asarray(100 * np.nanmax(means, axis=1).round(DECIMALS_OF_MEANS))
 
     def judge(self, findings: Findings) -> Judgement:
         """Look at the differences of the peaks of the same experiments."""
